@@ -1,0 +1,1 @@
+"""The command line behind start.sh: setup, say, serve."""

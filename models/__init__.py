@@ -1,0 +1,1 @@
+"""Everything that makes sound. Imports neither `server` nor `ui`."""

@@ -1,0 +1,1 @@
+"""Sample-level helpers: PCM, WAV, loudness."""

@@ -1,0 +1,33 @@
+"""Errors a person can act on: one code, the field at fault, and a sentence in the reader's language."""
+from __future__ import annotations
+
+from models.messages import LANGUAGES, MESSAGES
+
+
+class SpeechError(Exception):
+    """A request or a set-up that can't be served, said in one clear sentence.
+
+    code: a key of `models.messages.MESSAGES`; params fill the sentence's placeholders.
+    field: the request field or configuration key at fault, if there is one.
+    """
+
+    def __init__(self, code: str, field: str | None = None, **params: object):
+        self.code, self.field, self.params = code, field, params
+        super().__init__(self.sentence("en"))
+
+    @property
+    def status(self) -> int:
+        """The HTTP status that fits: 4xx for the caller's faults, 503 for ours that pass, 500 for the rest."""
+        return MESSAGES[self.code]["status"]
+
+    def sentence(self, language: str = "en") -> str:
+        """The message in `language` ("en", "zh"; others read English)."""
+        texts = MESSAGES[self.code]
+        template = texts[language if language in LANGUAGES else "en"]
+        return template.format(**{name: _spoken(value) for name, value in self.params.items()})
+
+
+def _spoken(value: object) -> str:
+    if isinstance(value, (list, tuple, set)):
+        return ", ".join(str(item) for item in value)
+    return str(value)

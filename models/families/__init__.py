@@ -1,0 +1,16 @@
+"""The registry: a family is one room below this folder and one line here."""
+from __future__ import annotations
+
+import importlib
+
+from models.families.protocol import FamilyInfo
+
+REGISTRY = {
+    "kokoro": "models.families.kokoro",
+    "vits": "models.families.vits",
+}
+
+
+def family(name: str) -> FamilyInfo:
+    """The family's declaration; importing it is cheap. Raises KeyError for a name not in REGISTRY."""
+    return importlib.import_module(REGISTRY[name]).FAMILY

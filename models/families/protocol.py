@@ -1,0 +1,126 @@
+"""What a family is: the one protocol behind which every kind of model lives.
+
+A family is a package below `models.families` whose `__init__` exports `FAMILY`, a `FamilyInfo`. That `__init__`
+imports nothing heavy (no torch, no onnxruntime): the configuration is checked against it before anything loads.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from models.events import SpeechRequest, WordTiming
+from models.slots import Slots
+from models.text import Segment
+
+
+@dataclass(frozen=True)
+class Option:
+    """A knob of a family: declared once, checked and shown everywhere from here.
+
+    type is bool, int, float or str; low and high are inclusive; choices limits strings.
+    """
+
+    type: type
+    default: Any
+    help: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """One `[[models]]` entry of the configuration, checked.
+
+    path: a local folder or file with weights, or None for the family's default. options: every session option of
+    the family, defaults filled in, without the family's prefix.
+    """
+
+    id: str
+    family: str
+    path: Path | None = None
+    device: str = "auto"  # auto, cpu, cuda, cuda:N
+    precision: str = "auto"  # auto, float32, float16, bfloat16
+    lazy: bool = False
+    voice: str = ""  # default voice, "" for the family's own choice
+    queue_limit: int = 64
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Voice:
+    """A stock voice. language: BCP 47 primary tag (with region where it matters: en-us, en-gb); gender: f, m or ""."""
+
+    id: str
+    name: str
+    language: str
+    gender: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A request made ready for the worker without touching the model."""
+
+    voice: str
+    language: str  # main language, never "auto"
+    segments: list[Segment]
+
+
+@dataclass
+class Turn:
+    """What a model may read and note while it speaks one request.
+
+    state: the model's own memory between segments of this request. caches: note "hit" or "miss" per cache name.
+    voice_prepare: seconds spent making the voice state, None until it was needed.
+    """
+
+    state: dict[str, Any] = field(default_factory=dict)
+    caches: dict[str, str] = field(default_factory=dict)
+    voice_prepare: float | None = None
+
+
+class Model(Protocol):
+    """One loaded model. `plan` and `voices` may be called from any thread once loaded and must not run the network;
+    everything else happens on the session's worker thread only."""
+
+    sample_rate: int
+    languages: tuple[str, ...]  # BCP 47 primary tags it speaks
+
+    def load(self, progress: Callable[[str], None]) -> None:
+        """Weights to memory, ready to run. Raises SpeechError("weights_missing" or "weights_broken")."""
+
+    def warm(self) -> Iterator[str]:
+        """Run every stage a request can use; yields each stage's name after it ran."""
+
+    def voices(self) -> list[Voice]: ...
+
+    def plan(self, request: SpeechRequest) -> Plan:
+        """Check voice and language, split the text. Raises SpeechError (4xx) naming the field."""
+
+    def speak(self, segment: Segment, plan: Plan, request: SpeechRequest, turn: Turn) -> Iterator[np.ndarray | WordTiming]:
+        """float32 mono chunks of one segment as they are made. Yields nothing if the segment turns out to have
+        nothing to say. Closing the generator must leave the model sound."""
+
+    def slots(self) -> list[Slots]:
+        """The caches, for reports."""
+
+    def unload(self) -> None:
+        """Give all memory back."""
+
+
+@dataclass(frozen=True)
+class FamilyInfo:
+    """options: session options by name, set in the configuration as `FAMILY.name`. create: builds an unloaded model;
+    it does its heavy imports inside. fetch: makes sure the weights are on this machine (idempotent; needs no network
+    when they are), returning the folder or file they lie in."""
+
+    name: str
+    title: str
+    licence: str
+    options: Mapping[str, Option]
+    create: Callable[[ModelSpec], Model]
+    fetch: Callable[[ModelSpec, Callable[[str], None]], Path]

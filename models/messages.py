@@ -1,0 +1,116 @@
+"""Every sentence a user may be told when something can't be done, in each language of the page."""
+LANGUAGES = ("en", "zh")
+
+MESSAGES: dict[str, dict] = {
+    # the text
+    "text_empty": {"status": 422, "en": "Please type some text first.", "zh": "请先输入文字。"},
+    "text_unspeakable": {
+        "status": 422,
+        "en": "There is nothing to read aloud here: the text has only {what}. Please add some words.",
+        "zh": "这段文字没有可以朗读的内容（只有{what}），请加入一些文字。",
+    },
+    "text_too_long": {
+        "status": 422,
+        "en": "The text has {length} characters and the limit is {limit}: please shorten it or split it in parts.",
+        "zh": "文字共 {length} 个字符，超过上限 {limit}：请缩短或分成几段。",
+    },
+    "language_unsupported": {
+        "status": 422,
+        "en": "{model} does not speak {language}: choose one of {choices}.",
+        "zh": "{model} 不会说 {language}，请从这些语言中选择：{choices}。",
+    },
+    # the request
+    "field_invalid": {
+        "status": 422,
+        "en": "{name} must be {expected}.",
+        "zh": "{name} 应为：{expected}。",
+    },
+    "field_unknown": {
+        "status": 422,
+        "en": "There is no field {name}{nearest}.",
+        "zh": "没有名为 {name} 的字段{nearest}。",
+    },
+    "body_invalid": {
+        "status": 400,
+        "en": "The request body is not valid JSON: send an object such as {{\"text\": \"Hello\"}}.",
+        "zh": "请求内容不是有效的 JSON：请发送类似 {{\"text\": \"你好\"}} 的对象。",
+    },
+    "model_unknown": {
+        "status": 404,
+        "en": "There is no model called {name}: choose one of {choices}.",
+        "zh": "没有名为 {name} 的模型，请从这些中选择：{choices}。",
+    },
+    "voice_unknown": {
+        "status": 404,
+        "en": "{model} has no voice called {name}: {suggestion}.",
+        "zh": "{model} 没有名为 {name} 的声音：{suggestion}。",
+    },
+    "voice_mix_invalid": {
+        "status": 422,
+        "en": "The voice mix {name} can't be read: write it like af_heart(2)+am_michael(1), with weights above 0.",
+        "zh": "无法理解声音混合 {name}：请写成 af_heart(2)+am_michael(1) 的形式，权重须大于 0。",
+    },
+    "request_unknown": {
+        "status": 404,
+        "en": "There is no request {id}: it may be too old to be remembered.",
+        "zh": "找不到请求 {id}：可能时间太久，记录已不在。",
+    },
+    # the session
+    "queue_full": {
+        "status": 503,
+        "en": "{model} already has {length} requests waiting: please try again in a few seconds.",
+        "zh": "{model} 已有 {length} 个请求在排队，请过几秒再试。",
+    },
+    "not_ready": {
+        "status": 503,
+        "en": "{model} is still {state}: please try again in a few seconds.",
+        "zh": "{model} 还在准备中（{state}），请过几秒再试。",
+    },
+    "session_failed": {
+        "status": 503,
+        "en": "{model} is not available ({reason}): choose another model, or ask the operator to look at its log.",
+        "zh": "{model} 暂不可用（{reason}）：请换一个模型，或请管理员查看日志。",
+    },
+    "session_died": {
+        "status": 503,
+        "en": "{model} stopped in the middle of its work and is being restarted: please try again in a few seconds.",
+        "zh": "{model} 中途停止，正在重新启动，请过几秒再试。",
+    },
+    "deadline": {
+        "status": 503,
+        "en": "The request took longer than {seconds} s and was ended: please send a shorter text.",
+        "zh": "请求超过 {seconds} 秒，已被结束：请发送更短的文字。",
+    },
+    "cancelled": {"status": 499, "en": "The request was stopped.", "zh": "请求已停止。"},
+    "internal": {
+        "status": 500,
+        "en": "{model} could not speak this text ({reason}): please try other words, or report request {id}.",
+        "zh": "{model} 无法朗读这段文字（{reason}）：请换个说法，或报告请求编号 {id}。",
+    },
+    # set-up and configuration
+    "config_unknown_key": {
+        "status": 500,
+        "en": "{where} has an unknown key {name}{nearest}.",
+        "zh": "{where} 中有未知的键 {name}{nearest}。",
+    },
+    "config_invalid": {
+        "status": 500,
+        "en": "{where}: {name} must be {expected}.",
+        "zh": "{where}：{name} 应为{expected}。",
+    },
+    "config_file": {
+        "status": 500,
+        "en": "The configuration {path} can't be read: {reason}.",
+        "zh": "无法读取配置 {path}：{reason}。",
+    },
+    "weights_missing": {
+        "status": 500,
+        "en": "The weights of {model} are not on this machine and could not be fetched ({reason}): {advice}.",
+        "zh": "本机没有 {model} 的权重，也无法下载（{reason}）：{advice}。",
+    },
+    "weights_broken": {
+        "status": 500,
+        "en": "The weights of {model} in {path} are not usable ({reason}): {advice}.",
+        "zh": "{path} 中 {model} 的权重无法使用（{reason}）：{advice}。",
+    },
+}

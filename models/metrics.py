@@ -1,0 +1,57 @@
+"""The figures of a request: the same numbers for page, API and logs."""
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass
+class RequestMetrics:
+    """All times in seconds. TTFA and queue_wait count from the request's arrival at the edge.
+
+    rtf: compute / audio_seconds, compute being worker time only (no waiting for other requests).
+    caches: per cache "hit" or "miss" as this request met it.
+    """
+
+    id: str
+    model: str
+    voice: str = ""
+    language: str = ""
+    state: str = "queued"  # queued, running, done, failed, cancelled
+    queue_wait: float | None = None
+    voice_prepare: float | None = None
+    ttfa: float | None = None
+    compute: float = 0.0
+    audio_seconds: float = 0.0
+    total: float | None = None
+    segments: int = 0
+    segments_done: int = 0
+    caches: dict[str, str] = field(default_factory=dict)
+    error: dict | None = None
+
+    @property
+    def rtf(self) -> float | None:
+        return self.compute / self.audio_seconds if self.audio_seconds else None
+
+    def report(self) -> dict:
+        return {**asdict(self), "rtf": self.rtf}
+
+
+class MetricsBook:
+    """The last `capacity` requests by id, oldest forgotten first. Safe from any thread."""
+
+    def __init__(self, capacity: int = 2000):
+        self._capacity = capacity
+        self._entries: OrderedDict[str, RequestMetrics] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, metrics: RequestMetrics) -> None:
+        with self._lock:
+            self._entries[metrics.id] = metrics
+            while len(self._entries) > self._capacity:
+                self._entries.popitem(last=False)
+
+    def get(self, request_id: str) -> RequestMetrics | None:
+        with self._lock:
+            return self._entries.get(request_id)

@@ -1,0 +1,1 @@
+"""The HTTP edge: speech API, stream route, health and pool reports."""
