@@ -7,7 +7,8 @@ from models.messages import LANGUAGES, MESSAGES
 class SpeechError(Exception):
     """A request or a set-up that can't be served, said in one clear sentence.
 
-    code: a key of `models.messages.MESSAGES`; params fill the sentence's placeholders.
+    code: a key of `models.messages.MESSAGES`; params fill the sentence's placeholders (a param that is a dict holds
+    a phrase per language).
     field: the request field or configuration key at fault, if there is one.
     """
 
@@ -24,10 +25,12 @@ class SpeechError(Exception):
         """The message in `language` ("en", "zh"; others read English)."""
         texts = MESSAGES[self.code]
         template = texts[language if language in LANGUAGES else "en"]
-        return template.format(**{name: _spoken(value) for name, value in self.params.items()})
+        return template.format(**{name: _spoken(value, language) for name, value in self.params.items()})
 
 
-def _spoken(value: object) -> str:
+def _spoken(value: object, language: str) -> str:
+    if isinstance(value, dict):  # a phrase given once per language
+        return str(value.get(language, value["en"]))
     if isinstance(value, (list, tuple, set)):
         return ", ".join(str(item) for item in value)
     return str(value)

@@ -35,6 +35,11 @@ MESSAGES: dict[str, dict] = {
         "en": "The request body is not valid JSON: send an object such as {{\"text\": \"Hello\"}}.",
         "zh": "请求内容不是有效的 JSON：请发送类似 {{\"text\": \"你好\"}} 的对象。",
     },
+    "body_too_large": {
+        "status": 413,
+        "en": "The request is larger than {limit} MB: please send less at once.",
+        "zh": "请求超过 {limit} MB：请分次发送。",
+    },
     "model_unknown": {
         "status": 404,
         "en": "There is no model called {name}: choose one of {choices}.",

@@ -89,6 +89,8 @@ class Model(Protocol):
 
     sample_rate: int
     languages: tuple[str, ...]  # BCP 47 primary tags it speaks
+    device: str  # as resolved at load: "cpu", "cuda:0"
+    precision: str  # as resolved at load: "float32", "float16", "bfloat16"
 
     def load(self, progress: Callable[[str], None]) -> None:
         """Weights to memory, ready to run. Raises SpeechError("weights_missing" or "weights_broken")."""
@@ -97,6 +99,9 @@ class Model(Protocol):
         """Run every stage a request can use; yields each stage's name after it ran."""
 
     def voices(self) -> list[Voice]: ...
+
+    def default_voice(self, language: str) -> str:
+        """The voice id that speaks `language` when a request names none."""
 
     def plan(self, request: SpeechRequest) -> Plan:
         """Check voice and language, split the text. Raises SpeechError (4xx) naming the field."""

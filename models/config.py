@@ -1,0 +1,154 @@
+"""config.toml: read, checked in full and turned into specs before anything loads."""
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from models.errors import SpeechError
+from models.families import REGISTRY, family
+from models.families.protocol import ModelSpec, Option
+
+DEVICE = Option(str, "auto", "auto, cpu, cuda or cuda:N")
+PRECISION = Option(str, "auto", "number format of the network", choices=("auto", "float32", "float16", "bfloat16"))
+MODEL_KEYS = {
+    "id": Option(str, "", "name of the session"),
+    "family": Option(str, "", "kind of model", choices=tuple(REGISTRY)),
+    "path": Option(str, "", "folder or file with the weights"),
+    "device": DEVICE,
+    "precision": PRECISION,
+    "lazy": Option(bool, False, "load at the first request"),
+    "voice": Option(str, "", "default voice"),
+    "queue_limit": Option(int, 64, "requests that may wait", low=1, high=10_000),
+}
+SERVER_KEYS = {
+    "host": Option(str, "127.0.0.1", "address to listen on"),
+    "port": Option(int, 6006, "port to listen on", low=0, high=65535),
+    "default_model": Option(str, "", "model used when a request names none"),
+    "text_limit": Option(int, 20_000, "characters a request may have", low=1, high=1_000_000),
+    "deadline": Option(float, 3600.0, "seconds a request may take", low=1, high=86_400),
+}
+
+
+@dataclass(frozen=True)
+class ServerConfig:
+    host: str
+    port: int
+    default_model: str
+    text_limit: int
+    deadline: float
+
+
+@dataclass(frozen=True)
+class Config:
+    """server: the edge's settings. models: one checked spec a session, in the file's order."""
+
+    server: ServerConfig
+    models: tuple[ModelSpec, ...]
+
+    def only(self, model_id: str) -> Config:
+        """The same configuration with one model alone. Raises SpeechError("model_unknown")."""
+        chosen = tuple(spec for spec in self.models if spec.id == model_id)
+        if not chosen:
+            raise SpeechError("model_unknown", "model", name=model_id, choices=[spec.id for spec in self.models])
+        return replace(self, models=chosen, server=replace(self.server, default_model=model_id))
+
+
+def load_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Config:
+    """Read and check a configuration file; `overrides` replace keys of [server] (from the command line).
+
+    Raises SpeechError with code config_file, config_unknown_key or config_invalid.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SpeechError("config_file", path=path, reason=str(error)) from error
+    _known(data, ("server", "models"), str(path))
+    entries = data.get("models", [])
+    if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
+        raise SpeechError("config_invalid", where=path, name="models", expected="one or more [[models]] entries")
+    models = tuple(_model(entry, path, number) for number, entry in enumerate(entries, 1))
+    names = [spec.id for spec in models]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise SpeechError("config_invalid", where=path, name=f"the id {repeated}", expected="used by one model only")
+    server = data.get("server", {})
+    if not isinstance(server, dict):
+        raise SpeechError("config_invalid", where=path, name="server", expected="a [server] table")
+    server = {**server, **{k: v for k, v in (overrides or {}).items() if v is not None}}
+    values = _values(server, SERVER_KEYS, f"{path} [server]")
+    values["default_model"] = values["default_model"] or names[0]
+    if values["default_model"] not in names:
+        raise SpeechError("config_invalid", where=f"{path} [server]", name="default_model",
+                          expected=f"one of {', '.join(names)}")
+    return Config(ServerConfig(**values), models)
+
+
+def _model(entry: dict, path: Path, number: int) -> ModelSpec:
+    where = f"{path} [[models]] {entry.get('id') or number}"
+    name = entry.get("family")
+    if name not in REGISTRY:
+        raise SpeechError("config_invalid", where=where, name="family",
+                          expected=f"one of {', '.join(REGISTRY)}{nearest(str(name), REGISTRY)}")
+    own = dict(entry)
+    options = own.pop(name, {})
+    _known(own, (*MODEL_KEYS, name), where)
+    if not isinstance(options, dict):
+        raise SpeechError("config_invalid", where=where, name=name, expected=f"options such as {name}.mem_saver = true")
+    values = _values(own, MODEL_KEYS, where)
+    if not values["id"]:
+        raise SpeechError("config_invalid", where=where, name="id", expected='a name, for example id = "kokoro"')
+    if values["device"] not in ("auto", "cpu", "cuda") and not values["device"].removeprefix("cuda:").isdigit():
+        raise SpeechError("config_invalid", where=where, name="device", expected="auto, cpu, cuda or cuda:N")
+    values["path"] = (path.parent / Path(values["path"]).expanduser()).resolve() if values["path"] else None
+    checked = _values(options, family(name).options, where, prefix=f"{name}.")
+    return ModelSpec(**values, options=checked)
+
+
+def _values(given: Mapping[str, Any], declared: Mapping[str, Option], where: str, prefix: str = "") -> dict[str, Any]:
+    """Every declared key with its given or default value, checked."""
+    _known(given, declared, where, prefix)
+    return {
+        name: check_option(given[name], option, f"{prefix}{name}", where) if name in given else option.default
+        for name, option in declared.items()
+    }
+
+
+def check_option(value: Any, option: Option, name: str, where: str) -> Any:
+    """The value as the option's type. Raises SpeechError("config_invalid") with what was expected."""
+    if option.type is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    right = isinstance(value, option.type) and (option.type is bool or not isinstance(value, bool))
+    if right and option.choices is not None:
+        right = value in option.choices
+    if right and option.type in (int, float):
+        right = (option.low is None or value >= option.low) and (option.high is None or value <= option.high)
+    if not right:
+        raise SpeechError("config_invalid", where=where, name=name, expected=expectation(option))
+    return value
+
+
+def expectation(option: Option) -> str:
+    """What a value must be, in words."""
+    if option.choices is not None:
+        return f"one of {', '.join(option.choices)}"
+    kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes"}[option.type]
+    if option.low is not None and option.high is not None:
+        return f"{kind} from {option.low:g} to {option.high:g}"
+    return kind
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """', did you mean X?' for a near miss, else the list of what there is."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, 1, 0.5)
+    return f" (did you mean {close[0]}?)" if close else f" (there are {', '.join(known)})"
+
+
+def _known(given: Mapping[str, Any], known: Iterable[str], where: str, prefix: str = "") -> None:
+    known = list(known)
+    for name in given:
+        if name not in known:
+            raise SpeechError("config_unknown_key", where=where, name=f"{prefix}{name}", nearest=nearest(name, known))

@@ -1,0 +1,27 @@
+"""SpeechError as an HTTP answer."""
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from models.errors import SpeechError
+from server.language import preferred
+
+RETRY_AFTER = 3  # seconds
+
+
+def error_body(error: SpeechError, language: str) -> dict:
+    """{"error": {code, message, field}} with the sentence in `language`."""
+    return {"error": {"code": error.code, "message": error.sentence(language), "field": error.field}}
+
+
+def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:
+    """The answer for an error that comes before any sound; 503 says when to come back."""
+    headers = {"Cache-Control": "no-store"}
+    if error.status == 503:
+        headers["Retry-After"] = str(RETRY_AFTER)
+    return JSONResponse(error_body(error, preferred(accept_language)), error.status, headers)
+
+
+async def speech_error_handler(request: Request, error: SpeechError) -> JSONResponse:
+    return error_response(error, request.headers.get("accept-language"))

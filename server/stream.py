@@ -1,0 +1,90 @@
+"""POST /api/stream: PCM as it is made."""
+from __future__ import annotations
+
+import asyncio
+import time
+
+from fastapi import APIRouter, Request
+from starlette.types import Receive, Scope, Send
+
+from models.audio.encode import to_pcm16
+from models.errors import SpeechError
+from models.events import AudioChunk, Done, Failed, Started
+from models.pool import Pool
+from server.bridge import EventStream
+from server.errors import error_response
+from server.schema import EXPECTED, SpeechBody, read_body, to_request
+
+PIECE = 0.5  # seconds of audio a write: small enough that a slow reader's pace is felt
+
+
+class PcmResponse:
+    """An ASGI answer that starts with the first sound, so that whatever fails before it gets its proper status.
+
+    A closed connection cancels the work at once, also while it is still queued. A failure after the first sound ends
+    the connection without its closing chunk: the client sees a broken transfer, and /api/requests/ID says why.
+    """
+
+    def __init__(self, stream: EventStream, request_id: str, accept_language: str | None):
+        self._stream, self._id, self._accept_language = stream, request_id, accept_language
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        watcher = asyncio.create_task(self._until_gone(receive))
+        try:
+            await self._send(scope, receive, send)
+        finally:
+            self._stream.close()
+            watcher.cancel()
+
+    async def _until_gone(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._stream.close()
+
+    async def _send(self, scope: Scope, receive: Receive, send: Send) -> None:
+        rate, segments, begun = 0, 0, False
+        while True:
+            match await self._stream.next():
+                case Started(sample_rate=rate, segments=segments):
+                    pass
+                case AudioChunk(samples=samples):
+                    if not begun:
+                        begun = True
+                        await send({"type": "http.response.start", "status": 200, "headers": self._headers(rate, segments)})
+                    step = max(1, int(rate * PIECE))
+                    for start in range(0, len(samples), step):
+                        piece = samples[start:start + step]
+                        await send({"type": "http.response.body", "body": to_pcm16(piece), "more_body": True})
+                        self._stream.taken(len(piece) / rate)
+                case Done():
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+                    return
+                case Failed(error=error):
+                    if not begun:
+                        await error_response(error, self._accept_language)(scope, receive, send)
+                    return
+
+    def _headers(self, rate: int, segments: int) -> list[tuple[bytes, bytes]]:
+        values = {"content-type": f"audio/L16; rate={rate}; channels=1; endianness=little-endian",
+                  "x-sample-rate": rate, "x-request-id": self._id, "x-segments": segments,
+                  "cache-control": "no-store", "x-accel-buffering": "no"}
+        return [(name.encode(), str(value).encode()) for name, value in values.items()]
+
+
+def stream_routes(pool: Pool) -> APIRouter:
+    router = APIRouter()
+
+    @router.post("/api/stream", openapi_extra={"requestBody": {"required": True, "content": {
+        "application/json": {"schema": SpeechBody.model_json_schema()}}}})
+    async def stream(request: Request):
+        """Speak a text: the body is signed 16-bit little-endian mono PCM, sent as it is made."""
+        arrived = time.monotonic()
+        body = await read_body(request)
+        if body.id and pool.book.get(body.id):
+            raise SpeechError("field_invalid", "id", name="id", expected=EXPECTED["id"])
+        speech = to_request(body, pool.config.server, arrived)
+        events = EventStream(pool.session(speech.model), speech)
+        await events.open()
+        return PcmResponse(events, speech.id, request.headers.get("accept-language"))
+
+    return router
