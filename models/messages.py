@@ -108,6 +108,11 @@ MESSAGES: dict[str, dict] = {
         "en": "The configuration {path} can't be read: {reason}.",
         "zh": "无法读取配置 {path}：{reason}。",
     },
+    "folder_missing": {
+        "status": 500,
+        "en": "The folder {path} does not exist: make it first, or choose another.",
+        "zh": "文件夹 {path} 不存在：请先创建，或选择其他位置。",
+    },
     "weights_missing": {
         "status": 500,
         "en": "The weights of {model} are not on this machine and could not be fetched ({reason}): {advice}.",

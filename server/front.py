@@ -61,7 +61,7 @@ def early_app(pool: Pool) -> FastAPI:
 
 def full_app(pool: Pool) -> FastAPI:
     """The speech API on a warm pool; the page is mounted on it by whoever has one."""
-    app = FastAPI(title="ReadyVoice", docs_url="/api/docs", redoc_url=None, openapi_url="/api/openapi.json")
+    app = FastAPI(title="ReadyVoice", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     app.add_exception_handler(SpeechError, speech_error_handler)
     app.include_router(health_routes(pool))
     app.include_router(catalog_routes(pool))

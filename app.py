@@ -1,0 +1,67 @@
+"""ReadyVoice's entry: start.sh calls it once the environment stands.
+
+    python app.py serve | setup | say "text" --out FILE.wav
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+def parser() -> argparse.ArgumentParser:
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--config", type=Path, default=HERE / "config.toml", help="the fleet (default: config.toml)")
+    shared.add_argument("--log-file", help="append everything that is logged, with dates, to this file")
+    top = argparse.ArgumentParser(prog="start.sh", description="ReadyVoice: a speech studio that is warm before it opens.")
+    commands = top.add_subparsers(dest="command", required=True)
+    serve = commands.add_parser("serve", parents=[shared], help="load, warm and serve the page (what start.sh does)")
+    serve.add_argument("--host", help="address to listen on (default: 127.0.0.1, this machine only)")
+    serve.add_argument("--port", type=int, help="port to listen on (default: 6006)")
+    commands.add_parser("setup", parents=[shared], help="install and fetch everything, without serving")
+    say = commands.add_parser("say", parents=[shared], help="speak one text into a WAV file")
+    say.add_argument("text")
+    say.add_argument("--model", help="model id (default: the configuration's)")
+    say.add_argument("--voice", default="", help="voice id or mix, such as af_heart(2)+am_michael(1)")
+    say.add_argument("--language", default="auto", help="language tag (default: found in the text)")
+    say.add_argument("--speed", type=float, default=1.0, help="0.5 to 2")
+    say.add_argument("--seed", type=int, help="same seed, same sound")
+    say.add_argument("--out", type=Path, default=Path("speech.wav"), help="the WAV file (default: speech.wav)")
+    return top
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parser().parse_args(arguments)
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+    from cli.serve import serve, set_up_logs
+    from models.config import load_config
+    from models.errors import SpeechError
+    try:
+        set_up_logs(options.log_file)
+        asked = {"host": getattr(options, "host", None), "port": getattr(options, "port", None)}
+        config = load_config(options.config, asked)
+        if options.command == "serve":
+            return serve(config)
+        if options.command == "setup":
+            from cli.fleet import fetch_weights
+            from cli.progress import Steps
+            fetch_weights(config, Steps())
+            return 0
+        from cli.say import say
+        return say(config.only(options.model or config.server.default_model), options.text, options.voice,
+                   options.language, options.speed, options.seed, options.out)
+    except SpeechError as error:
+        print(error.sentence(), file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"{error.filename or 'a file'} can't be used: {error.strerror}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,40 @@
+"""`say`: speak one text into a WAV file, loading only the model it needs."""
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from cli.fleet import fetch_weights, warm_pool
+from cli.progress import Steps
+from models.audio.encode import to_wav
+from models.config import Config
+from models.errors import SpeechError
+from models.events import SpeechRequest
+
+
+def say(config: Config, text: str, voice: str, language: str, speed: float, seed: int | None, out: Path) -> int:
+    """Returns the exit status; the file is complete or not there."""
+    if not 0.5 <= speed <= 2.0:
+        raise SpeechError("field_invalid", "speed", name="--speed", expected={"en": "from 0.5 to 2", "zh": "0.5 到 2"})
+    if not out.parent.is_dir():
+        raise SpeechError("folder_missing", "out", path=out.parent)
+    steps = Steps(quiet=True)
+    fetch_weights(config, steps)
+    pool = warm_pool(config, steps)
+    try:
+        session = pool.session()
+        session.start()
+        session.wait_ready()
+        began = time.monotonic()
+        speech = session.run(SpeechRequest(text, session.spec.id, voice, language, speed, seed))
+        partial = out.with_name(f".{out.name}.part")
+        partial.write_bytes(to_wav(speech.samples, speech.sample_rate))
+        partial.replace(out)
+        figures = speech.metrics
+        print(f"{out}: {figures.audio_seconds:.2f} s of speech by {figures.model}/{figures.voice} in "
+              f"{time.monotonic() - began:.2f} s (first sound {figures.ttfa * 1000:.0f} ms, "
+              f"{figures.rtf:.2f}x real time)", file=sys.stderr)
+    finally:
+        pool.close()
+    return 0

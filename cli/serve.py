@@ -1,0 +1,143 @@
+"""`serve`: config -> pool -> warm -> one ASGI app (API and page) -> serve."""
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import signal
+import socket
+import sys
+
+import uvicorn
+
+from cli.fleet import fetch_weights, warm_pool
+from cli.progress import Steps, since_start
+from models.config import Config
+from models.errors import SpeechError
+from models.pool import Pool
+from server.front import Front, early_app, full_app
+
+GRACE = 10  # seconds streams may take to end when the server is told to stop
+
+
+def serve(config: Config) -> int:
+    """Until SIGTERM or SIGINT. Returns the exit status."""
+    steps = Steps()
+    try:
+        listener = _listen(config.server.host, config.server.port)
+    except OSError as error:
+        steps.line(1, _cannot_listen(config, error), always=True)
+        return 1
+    fetched, failures = [], []
+    for spec in config.models:
+        try:
+            fetch_weights(config.only(spec.id), steps)
+            fetched.append(spec.id)
+        except SpeechError as error:
+            failures.append(error)
+            steps.line(3, error.sentence(), always=True)
+    if not fetched:
+        return 1
+    with listener:
+        return asyncio.run(_serve(config, listener, steps))
+
+
+class _Server(uvicorn.Server):
+    """uvicorn raises the signal again once it has stopped, which would kill us before the sessions are closed."""
+
+    @contextlib.contextmanager
+    def capture_signals(self):
+        yield
+
+    def stop(self) -> None:
+        self.force_exit = self.should_exit  # a second signal ends streams at once
+        self.should_exit = True
+
+
+async def _serve(config: Config, listener: socket.socket, steps: Steps) -> int:
+    pool = warm_pool(config, steps)
+    front = Front(early_app(pool))
+    server = _Server(uvicorn.Config(front, log_config=None, access_log=False, lifespan="off",
+                                           timeout_graceful_shutdown=GRACE, server_header=False))
+    logging.getLogger("uvicorn.error").addFilter(_not_a_broken_stream)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, server.stop)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    opening = asyncio.create_task(_open(pool, front, listener, steps))
+    await asyncio.wait({serving, opening}, return_when=asyncio.FIRST_COMPLETED)
+    if opening.done() and not opening.result():
+        server.should_exit = True
+    status = await serving or (1 if opening.done() and not opening.result() else 0)
+    opening.cancel()
+    await front.close()
+    await asyncio.to_thread(pool.close)
+    return status
+
+
+async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps) -> bool:
+    """Wait until the sessions are warm, then open the page. False when not one of them can speak."""
+    page = asyncio.create_task(asyncio.to_thread(_import_page))  # takes seconds, so beside the loading
+    for session in pool.sessions.values():
+        try:
+            await asyncio.to_thread(session.wait_ready)
+        except SpeechError:
+            continue  # said by the watcher, shown on the page; a lazy one is still registered
+    if not any(session.state == "ready" or session.spec.lazy for session in pool.sessions.values()):
+        steps.line(6, "no model could be started: see the lines above", always=True)
+        return False
+    app = full_app(pool)
+    (await page).mount(app, pool.catalog())
+    await front.switch(app)
+    if not pool.ready:
+        steps.line(6, "not every model is ready: the page shows which", always=True)
+    host, port = listener.getsockname()[:2]
+    steps.line(6, f"ready: http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port} ({since_start():.1f} s in all)")
+    return True
+
+
+def _import_page():
+    from ui import page
+    return page
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family, kind, protocol)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _cannot_listen(config: Config, error: OSError) -> str:
+    host, port = config.server.host, config.server.port
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} on {host} is taken: stop what uses it or choose another with --port"
+    if error.errno == errno.EACCES:
+        return f"port {port} may not be used by this account: choose one above 1023 with --port"
+    return f"can't listen on {host}:{port} ({error.strerror or error}): choose another address with --host"
+
+
+def _not_a_broken_stream(record: logging.LogRecord) -> bool:
+    """A stream that fails after its first sound ends its connection on purpose: that is no fault of the server's."""
+    return "returned without completing response" not in record.getMessage()
+
+
+def set_up_logs(log_file: str | None) -> None:
+    """Warnings to stderr; everything, with dates, to the log file when there is one."""
+    form = logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
+    console = logging.StreamHandler(sys.stderr)
+    console.setLevel(logging.WARNING)
+    handlers: list[logging.Handler] = [console]
+    if log_file:
+        file = logging.FileHandler(log_file, encoding="utf-8")
+        logging.getLogger("readyvoice").setLevel(logging.INFO)
+        handlers.append(file)
+    for handler in handlers:
+        handler.setFormatter(form)
+        logging.getLogger().addHandler(handler)

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# ReadyVoice in one command. `bash start.sh` installs, fetches, warms and serves; `bash start.sh help` lists the rest.
+set -uo pipefail
+
+HERE="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+VENV="$HERE/.venv"
+PY="$VENV/bin/python"
+export READYVOICE_STARTED="${EPOCHREALTIME:-}"
+READYVOICE_STARTED="${READYVOICE_STARTED/,/.}"
+export READYVOICE_HOME="${READYVOICE_HOME:-$HOME/.cache/readyvoice}"
+# all that is fetched lies in one folder; a pip cache the user chose stays theirs
+export PIP_CACHE_DIR="${PIP_CACHE_DIR:-$READYVOICE_HOME/pip}"
+export PIP_DISABLE_PIP_VERSION_CHECK=1 GRADIO_ANALYTICS_ENABLED=False
+
+usage() {
+    cat <<'TEXT'
+bash start.sh [serve] [--host H] [--port P] [--config F] [--log-file F]   install, fetch, warm, serve the page
+bash start.sh setup                                                       install and fetch only
+bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--out FILE.wav]
+bash start.sh test [pytest options]                                       install what tests need, run all tests
+bash start.sh bench [NAME] [--json FILE]                                  run a benchmark; without a name, list them
+READYVOICE_HOME moves the folder for everything that is fetched (default ~/.cache/readyvoice).
+TEXT
+}
+
+say_line() { # number text; `say` keeps its output to itself
+    [ "$COMMAND" = say ] || echo "[$1/6] $2"
+}
+
+fail() { # number sentence
+    echo "[$1/6] $2" >&2
+    exit 1
+}
+
+find_python() {
+    local name
+    for name in "${PYTHON:-}" python3 python3.13 python3.12 python3.11 python3.14 python; do
+        [ -n "$name" ] && "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v "$name" && return
+    done
+    return 1
+}
+
+check() { # step 1; the rest of the arguments are the command's own
+    local began=$SECONDS
+    SYSTEM_PY="$(find_python)" || fail 1 "Python 3.11 or newer is needed and was not found: install it (on Debian or Ubuntu: apt install python3 python3-venv), or name one with PYTHON=/path/to/python bash start.sh"
+    mkdir -p "$READYVOICE_HOME" 2>/dev/null || fail 1 "the folder $READYVOICE_HOME can't be made: choose another with READYVOICE_HOME=/path bash start.sh"
+    local installed=no
+    [ "$(cat "$VENV/.readyvoice-$1" 2>/dev/null)" = "$(stamp "$1")" ] && installed=yes
+    "$SYSTEM_PY" "$HERE/cli/preflight.py" "$COMMAND" "$installed" "$HERE" "${@:2}" || exit 1
+    say_line 1 "checked Python, disk and port ($((SECONDS - began)) s)"
+}
+
+stamp() { # what the environment was made from: a change installs again
+    local files=("$HERE/requirements.txt")
+    [ "$1" = test ] && files+=("$HERE/requirements-test.txt")
+    "${SYSTEM_PY:-python3}" - "$HERE" "${files[@]}" <<'TEXT'
+import hashlib, pathlib, sys
+digest = hashlib.sha256(f"{sys.version_info[:2]} {sys.argv[1]}".encode())
+for name in sys.argv[2:]:
+    digest.update(pathlib.Path(name).read_bytes())
+print(digest.hexdigest())
+TEXT
+}
+
+install() { # step 2; $1: run or test
+    local began=$SECONDS want
+    want="$(stamp "$1")"
+    if [ "$(cat "$VENV/.readyvoice-$1" 2>/dev/null)" = "$want" ] && "$PY" -c '' 2>/dev/null; then
+        say_line 2 "environment is in place ($((SECONDS - began)) s)"
+        return
+    fi
+    say_line 2 "installing into .venv (the first time takes a few minutes) …"
+    if ! "$PY" -c '' 2>/dev/null; then
+        "$SYSTEM_PY" -m venv --clear "$VENV" || fail 2 "the environment $VENV could not be made: see the line above"
+    fi
+    local files=(-r "$HERE/requirements.txt") log="$VENV/install.log"
+    [ "$1" = test ] && files+=(-r "$HERE/requirements-test.txt")
+    if ! "$PY" -m pip install --quiet "${files[@]}" >"$log" 2>&1; then
+        tail -n 5 "$log" >&2
+        if grep -qi 'no space left' "$log"; then
+            fail 2 "the disk is full: free about 8 GB and start again"
+        elif grep -qiE 'connection|name resolution|network|timed? ?out|no matching distribution' "$log"; then
+            fail 2 "packages could not be fetched: connect this machine to the network (or set PIP_INDEX_URL to a mirror you can reach) and start again"
+        fi
+        fail 2 "pip could not install the packages: the reason is in $log"
+    fi
+    echo "$want" > "$VENV/.readyvoice-$1"
+    [ "$1" = test ] && stamp run > "$VENV/.readyvoice-run"
+    say_line 2 "environment installed ($((SECONDS - began)) s)"
+}
+
+browser() { # tests drive a real Chromium
+    command -v chromium || command -v chromium-browser || command -v google-chrome && return
+    "$PY" -c 'import pathlib, playwright.sync_api as p
+with p.sync_playwright() as play: raise SystemExit(not pathlib.Path(play.chromium.executable_path).exists())' 2>/dev/null && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } >/dev/null 2>&1 && return
+    fi
+    "$PY" -m playwright install --with-deps chromium || "$PY" -m playwright install chromium
+}
+
+COMMAND=serve
+case "${1:-}" in
+    serve|setup|say|test|bench) COMMAND="$1"; shift ;;
+    help|-h|--help) usage; exit 0 ;;
+    -*|"") ;;
+    *) echo "There is no command $1." >&2; usage >&2; exit 2 ;;
+esac
+
+case "$COMMAND" in
+    test)
+        check test && install test
+        browser >/dev/null || fail 2 "a Chromium is needed for the page's tests and could not be installed: install one (on Debian: apt install chromium) and start again"
+        cd "$HERE" && exec "$PY" -m pytest "$@" ;;
+    bench)
+        check run && install run
+        cd "$HERE" && exec "$PY" -m benchmarks "$@" ;;
+    *)
+        check run "$@" && install run
+        exec "$PY" "$HERE/app.py" "$COMMAND" "$@" ;;
+esac
