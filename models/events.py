@@ -11,6 +11,7 @@ import numpy as np
 
 from models.errors import SpeechError
 from models.metrics import RequestMetrics
+from models.voices.clip import Clip
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class SpeechRequest:
     language: str = "auto"
     speed: float = 1.0
     seed: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # the family's controls, checked against its declaration
+    clip: Clip | None = None  # the voice to speak in, for families that clone
     deadline: float | None = None
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
     arrived: float = field(default_factory=time.monotonic)

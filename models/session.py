@@ -6,8 +6,11 @@ import logging
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,6 +27,7 @@ HEALTHY_AFTER = 600.0  # seconds of service after which a session may be restart
 FAILURES_IN_A_ROW = 3  # unexpected errors after which the model is taken to be broken
 STATES = ("registered", "loading", "warming", "ready", "failed", "unloaded")
 
+Result = TypeVar("Result")
 Watch = Callable[["Session", str], None]
 
 
@@ -54,6 +58,7 @@ class Session:
         self._model: Model | None = None
         self._jobs: list[Job] = []
         self._order = FairOrder()
+        self._asked: deque[tuple[Callable[[Model], object], Future]] = deque()
         self._changed = threading.Condition()
         self._closing = False
         self._worker: threading.Thread | None = None
@@ -160,6 +165,15 @@ class Session:
                     return Speech(np.concatenate(chunks), rate, words, metrics)
         raise AssertionError("a stream ends with Done or Failed")
 
+    def ask(self, work: Callable[[Model], Result], timeout: float | None = None) -> Result:
+        """Run `work(model)` on the worker thread, between two segments, and return what it returns (or raise it)."""
+        asked: Future[Result] = Future()
+        with self._changed:
+            self._must_be_ready()
+            self._asked.append((work, asked))
+            self._changed.notify_all()
+        return asked.result(timeout)
+
     def report(self) -> dict:
         """State, times in seconds, memory in bytes, queue and caches, as the page and /api/pool show them."""
         with self._changed:
@@ -210,11 +224,22 @@ class Session:
             with self._changed:
                 for job in [job for job in self._jobs if job.why_end()]:
                     self._finish(job, job.why_end())
-                job = self._order.choose(self._jobs)
-                if job is None:
+                asked = self._asked.popleft() if self._asked else None
+                job = None if asked else self._order.choose(self._jobs)
+                if job is None and asked is None:
                     self._changed.wait(self._until_next_deadline())
                     continue
-            self._speak(job)
+            if asked is not None:
+                self._answer(*asked)
+            else:
+                self._speak(job)
+
+    def _answer(self, work: Callable[[Model], object], asked: Future) -> None:
+        if asked.set_running_or_notify_cancel():
+            try:
+                asked.set_result(work(self._model))
+            except Exception as error:
+                asked.set_exception(error)
 
     def _until_next_deadline(self) -> float | None:
         ends = [job.ends_at for job in self._jobs if job.ends_at is not None]
@@ -284,9 +309,12 @@ class Session:
     def _release(self, state: str, reason: str = "") -> None:
         with self._changed:
             jobs, self._jobs = self._jobs, []
+            unanswered, self._asked = self._asked, deque()
             model, self._model = self._model, None
         for job in jobs:
             job.failed(SpeechError("cancelled") if self._closing else SpeechError("session_died", model=self.spec.id))
+        for _, asked in unanswered:
+            asked.set_exception(SpeechError("session_died", model=self.spec.id))
         if model is not None:
             try:
                 model.unload()

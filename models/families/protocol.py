@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from models.events import SpeechRequest, WordTiming
 from models.slots import Slots
 from models.text import Segment
+from models.voices.clip import Clip
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,20 @@ class Model(Protocol):
         """Give all memory back."""
 
 
+class CloningModel(Model, Protocol):
+    """A model that takes `request.clip`. Its voice states live in a `Slots` keyed by the clip's digest, the model's id
+    and the options that matter; a hit encodes nothing. All three run on the worker thread (see `Session.ask`)."""
+
+    def prepare_voice(self, clip: Clip, turn: Turn) -> None:
+        """Have the clip's state in the cache. Notes hit or miss and the seconds spent in `turn`."""
+
+    def export_voice(self, clip: Clip) -> dict[str, torch.Tensor]:
+        """The clip's state as flat named tensors (scalars as 0-d), fit for safetensors."""
+
+    def import_voice(self, clip: Clip, tensors: dict[str, torch.Tensor]) -> None:
+        """Put an exported state back into the cache, bit for bit. Raises ValueError for another model's state."""
+
+
 @dataclass(frozen=True)
 class FamilyInfo:
     """options: session options by name, set in the configuration as `FAMILY.name`. create: builds an unloaded model;
@@ -129,3 +147,5 @@ class FamilyInfo:
     options: Mapping[str, Option]
     create: Callable[[ModelSpec], Model]
     fetch: Callable[[ModelSpec, Callable[[str], None]], Path]
+    controls: Mapping[str, Option] = field(default_factory=dict)  # what a request may set in its `options`
+    clones: bool = False  # speaks in the voice of a reference clip: its models are `CloningModel`s

@@ -1,0 +1,1 @@
+"""Voices people bring: reference clips and what is kept of them."""
