@@ -1,4 +1,9 @@
-"""The text front end: language runs, splitting, normalisation, phonemes."""
-from models.text.segment import Run, Segment
+"""The text front end: language runs, splitting, normalisation, phonemes. Importing it loads nothing heavy."""
+from __future__ import annotations
 
-__all__ = ["Run", "Segment"]
+from models.text.plan import plan_segments
+from models.text.segment import Run, Segment
+from models.text.spoken import spoken_form as normalise
+from models.text.warming import warm
+
+__all__ = ["Run", "Segment", "normalise", "plan_segments", "warm"]

