@@ -39,12 +39,12 @@ def watcher(steps: Steps):
             case "loading":
                 steps.line(4, f"loading {name} …")
             case "warming":
-                steps.line(4, f"{name} loaded ({session.load_seconds:.1f} s)")
+                steps.line(4, f"{name} loaded ({session.worker.load_seconds:.1f} s)")
                 steps.line(5, f"warming {name} …")
             case "ready":
-                steps.line(5, f"{name} is warm ({session.warm_seconds:.1f} s)")
+                steps.line(5, f"{name} is warm ({session.worker.warm_seconds:.1f} s)")
             case "failed":
-                steps.line(5, f"{name} failed: {session.reason}", always=True)
+                steps.line(5, f"{name} failed: {session.worker.reason}", always=True)
             case "unloaded":
                 pass
             case _ if session.state == "loading":

@@ -55,3 +55,8 @@ class MetricsBook:
     def get(self, request_id: str) -> RequestMetrics | None:
         with self._lock:
             return self._entries.get(request_id)
+
+    def forget(self, metrics: RequestMetrics) -> None:
+        """Take back an entry whose request was refused after all."""
+        with self._lock:
+            self._entries.pop(metrics.id, None)

@@ -148,4 +148,5 @@ class FamilyInfo:
     create: Callable[[ModelSpec], Model]
     fetch: Callable[[ModelSpec, Callable[[str], None]], Path]
     controls: Mapping[str, Option] = field(default_factory=dict)  # what a request may set in its `options`
+    estimate: Callable[[ModelSpec], int] | None = None  # bytes the loaded model will hold, told without loading it
     clones: bool = False  # speaks in the voice of a reference clip: its models are `CloningModel`s
