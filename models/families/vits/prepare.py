@@ -1,0 +1,150 @@
+"""The parts of a voice on disk, made and checked once: home()/vits/SHA256-FORMAT/."""
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+
+from models.errors import SpeechError
+from models.families.vits.piper import PiperVoice
+from models.families.vits.reach import reach
+from models.families.vits.split import DURATION_NOISE, NOISE, Cut, NotVits, cut, without_outputs
+from models.weights import home, making
+
+FORMAT = 1  # raise it when the parts change
+EXACT = 1e-4  # largest difference between windows and the whole that passes for float noise
+PROBE = (25, 81)  # phoneme ids of the two probing runs
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the parts fit together; kept as JSON beside them.
+
+    moving: the encoder's outputs with one column per frame; its others hold for the whole segment. latent: the
+    flow's output. *_context: frames of context a window needs on either side, None where only the whole will do.
+    duration_shape: shape of the duration noise, 0 standing for the number of phoneme ids, empty where there is none;
+    noise_channels: rows of the flow's noise. hop: samples per frame.
+    """
+
+    inputs: list[str]
+    encoder_outputs: list[str]
+    moving: list[str]
+    flow_inputs: list[str]
+    decoder_inputs: list[str]
+    latent: str
+    flow_context: int | None
+    decoder_context: int | None
+    duration_shape: list[int]
+    noise_channels: int
+    hop: int
+
+
+def prepare(voice: PiperVoice, model: str, progress: Callable[[str], None]) -> tuple[Path, Layout]:
+    """The folder with encoder.onnx, flow.onnx and decoder.onnx, made if need be. Raises SpeechError("weights_broken")."""
+    with voice.file.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    folder = home() / "vits" / f"{digest}-{FORMAT}-ort{ort.__version__}"
+    if not (folder / "layout.json").is_file():
+        progress(f"splitting {voice.name} into stages")
+        try:
+            with making(folder) as work:
+                _make(voice, work)
+        except SpeechError:
+            raise
+        except Exception as error:  # onnx and onnxruntime raise many kinds for a file that is not what it should be
+            raise SpeechError(
+                "weights_broken", "path", model=model, path=voice.file, reason=str(error).strip().splitlines()[0],
+                advice="copy the voice again, or use one exported by Piper",
+            ) from error
+    return folder, Layout(**json.loads((folder / "layout.json").read_text("utf-8")))
+
+
+def _make(voice: PiperVoice, folder: Path) -> None:
+    parts = cut(onnx.load(str(voice.file)))
+    encoder, flow, decoder = (_session(part) for part in (parts.encoder, parts.flow, parts.decoder))
+    runs = [_probe(parts, encoder, count, bool(voice.speakers)) for count in PROBE]
+    frames = [values[parts.noise_like].shape[-1] for values in runs]
+    duration_shape = _duration_shape(parts, runs)
+    moving = [name for name in parts.encoder_outputs
+              if all(values[name].ndim == 3 and values[name].shape[-1] == n for values, n in zip(runs, frames))]
+    if not moving or frames[0] == frames[1]:
+        raise NotVits("its encoder's output does not follow the length of the text")
+
+    values, count = runs[1], frames[1]
+    channels = values[parts.noise_like].shape[1]
+    values[NOISE] = np.random.default_rng(0).standard_normal((1, channels, count), np.float32)
+    flow_moving, decoder_moving = [*moving, NOISE], [*moving, parts.latent]
+    flow_context = _context(flow, parts.flow, parts.flow_inputs, flow_moving, values, count)
+    values[parts.latent] = flow.run(None, {name: values[name] for name in parts.flow_inputs})[0]
+    decoder_context = _context(decoder, parts.decoder, parts.decoder_inputs, decoder_moving, values, count)
+    samples = decoder.run(None, {name: values[name] for name in parts.decoder_inputs})[0]
+    layout = Layout(
+        inputs=parts.inputs, encoder_outputs=parts.encoder_outputs, moving=moving, flow_inputs=parts.flow_inputs,
+        decoder_inputs=parts.decoder_inputs, latent=parts.latent, flow_context=flow_context,
+        decoder_context=decoder_context, duration_shape=duration_shape, noise_channels=channels,
+        hop=samples.size // count,
+    )
+    _session(without_outputs(parts.encoder, parts.probes), save=folder / "encoder.onnx")
+    onnx.save(parts.flow, str(folder / "flow.onnx"))
+    onnx.save(parts.decoder, str(folder / "decoder.onnx"))
+    (folder / "layout.json").write_text(json.dumps(asdict(layout), indent=1), "utf-8")
+
+
+def _session(part: onnx.ModelProto, save: Path | None = None) -> ort.InferenceSession:
+    """`save` keeps the graph as optimised, short of what only this kind of processor can run."""
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    if save is not None:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        options.optimized_model_filepath = str(save)
+    return ort.InferenceSession(part.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def _probe(parts: Cut, encoder: ort.InferenceSession, count: int, speakers: bool) -> dict[str, np.ndarray]:
+    """One run of the encoder on `count` phoneme ids without noise: every value by its name."""
+    values = {
+        "input": np.ones((1, count), np.int64), "input_lengths": np.array([count], np.int64),
+        "scales": np.array([0.667, 1.0, 0.8], np.float32),
+    }
+    if speakers or "sid" in parts.inputs:
+        values["sid"] = np.zeros(1, np.int64)
+    feed = {name: values[name] for name in parts.inputs}
+    if parts.duration_like is not None:
+        probe = {DURATION_NOISE: np.zeros((1, 2, count), np.float32)}
+        feed |= probe
+    names = [item.name for item in encoder.get_outputs()]
+    return values | dict(zip(names, encoder.run(names, feed)))
+
+
+def _duration_shape(parts: Cut, runs: list[dict[str, np.ndarray]]) -> list[int]:
+    if parts.duration_like is None:
+        return []
+    first, second = (values[parts.duration_like].shape for values in runs)
+    return [0 if (a, b) == PROBE else a for a, b in zip(first, second)]
+
+
+def _context(session: ort.InferenceSession, part: onnx.ModelProto, inputs: list[str], moving: list[str],
+             values: dict[str, np.ndarray], count: int) -> int | None:
+    """Frames of context as the graph says, believed only if a window of a real run agrees with the whole."""
+    found = reach(part.graph, [name for name in inputs if name in moving], session.get_outputs()[0].name)
+    if found is None or count < 4:
+        return None
+    context = found.context
+    start, end = count // 3, count - count // 3
+    low, high = max(0, start - context), min(count, end + context)
+    whole = session.run(None, {name: values[name] for name in inputs})[0]
+    cropped = session.run(None, {name: values[name][..., low:high] if name in moving else values[name]
+                                 for name in inputs})[0]
+    per_frame = whole.shape[-1] // count if whole.ndim == 3 else whole.size // count
+    whole, cropped = whole.reshape(-1, count * per_frame), cropped.reshape(-1, (high - low) * per_frame)
+    middle = cropped[:, (start - low) * per_frame:(end - low) * per_frame]
+    if np.abs(whole[:, start * per_frame:end * per_frame] - middle).max() > EXACT:
+        return None
+    return context

@@ -1,0 +1,301 @@
+"""A Piper graph cut in three, once: encoder (phonemes to frames), flow, decoder (frames to samples).
+
+VITS draws noise in two places, with RandomNormalLike nodes that ONNX lets nobody seed per run. Both become inputs:
+`duration_noise` of the encoder and `noise` of the flow. The decoder begins at its `conv_pre`. Cuts are found by the
+graph's structure, and what crosses a cut (in multi-speaker voices the speaker's embedding too) becomes output and
+input of the parts, so any exporter's naming will do.
+
+Convolutions are rewritten from one to two dimensions, of which one has size 1: the same sums, but onnxruntime has
+blocked kernels only for the latter.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper, shape_inference
+
+from models.families.vits.reach import reach
+
+NOISE, DURATION_NOISE = "readyvoice_noise", "readyvoice_duration_noise"
+SAME_IN_2D = frozenset({"Add", "Sub", "Mul", "Div", "Tanh", "LeakyRelu", "Relu", "Identity"})
+
+
+class NotVits(ValueError):
+    """The graph is not one this family can run; the message says why."""
+
+
+@dataclass
+class Cut:
+    """The three parts as models, and the names of what crosses. noise_like and duration_like are the tensors whose
+    shapes the noises must have, extra outputs of `encoder` for probing; duration_like is None where durations need
+    no noise."""
+
+    encoder: ModelProto
+    flow: ModelProto
+    decoder: ModelProto
+    inputs: list[str]
+    encoder_outputs: list[str]
+    flow_inputs: list[str]
+    decoder_inputs: list[str]
+    latent: str
+    output: str
+    noise_like: str
+    duration_like: str | None
+
+    @property
+    def probes(self) -> list[str]:
+        """The encoder's outputs that only probing needs."""
+        likes = {self.noise_like, self.duration_like} - {None}
+        return sorted(likes - set(self.encoder_outputs))
+
+
+def cut(model: ModelProto) -> Cut:
+    """Raises NotVits."""
+    graph = model.graph
+    _inline_constants(graph)
+    fixed = {tensor.name for tensor in graph.initializer}
+    inputs = [item.name for item in graph.input if item.name not in fixed]
+    for name in ("input", "input_lengths", "scales"):
+        if name not in inputs:
+            raise NotVits(f"its graph has no input called {name}")
+    types = _types(model)
+    conv_pre = _conv_pre(graph)
+    latent = conv_pre.input[0]
+    decoder = _after(graph, {conv_pre.output[0]}) | {conv_pre.output[0]}
+    noises = [node for node in graph.node if node.op_type == "RandomNormalLike"]
+    last = _last_noise(graph, noises, latent)
+    flow = (_after(graph, {last.output[0]}) & _before(graph, {latent})) - decoder
+    early = [node for node in noises if node is not last]
+    if len(early) > 1:
+        raise NotVits(f"its graph draws noise in {len(early) + 1} places, and VITS does so in two at most")
+
+    rename = {last.output[0]: NOISE, **{node.output[0]: DURATION_NOISE for node in early}}
+    flow_inputs = [rename.get(name, name) for name in _crossing(graph, flow, fixed)]
+    decoder_inputs = _crossing(graph, decoder, fixed)
+    given = set(inputs) | {NOISE, latent}
+    encoder_outputs = sorted({*flow_inputs, *decoder_inputs} - given - flow)
+    likes = {node.input[0] for node in noises}
+    encoder = _before(graph, set(encoder_outputs) | likes) - flow - decoder - {node.output[0] for node in noises}
+    encoder_inputs = inputs + ([DURATION_NOISE] if early else [])
+    return Cut(
+        encoder=_part(model, encoder, encoder_inputs, sorted({*encoder_outputs, *likes}), rename, types),
+        flow=flat_to_2d(_part(model, flow, flow_inputs, [latent], rename, types)),
+        decoder=flat_to_2d(_part(model, decoder, decoder_inputs, [graph.output[0].name], rename, types)),
+        inputs=inputs, encoder_outputs=encoder_outputs, flow_inputs=flow_inputs, decoder_inputs=decoder_inputs,
+        latent=latent, output=graph.output[0].name, noise_like=last.input[0],
+        duration_like=early[0].input[0] if early else None,
+    )
+
+
+def without_outputs(model: ModelProto, names: Iterable[str]) -> ModelProto:
+    """The model without some of its outputs and without the nodes only they needed."""
+    kept = [item for item in model.graph.output if item.name not in set(names)]
+    need = _before(model.graph, {item.name for item in kept})
+    nodes = [node for node in model.graph.node if need.intersection(node.output)]
+    del model.graph.output[:], model.graph.node[:]
+    model.graph.output.extend(kept)
+    model.graph.node.extend(nodes)
+    return model
+
+
+def context(part: ModelProto, moving: Iterable[str], output: str) -> int | None:
+    found = reach(part.graph, moving, output)
+    return None if found is None else found.context
+
+
+# -- finding the cuts
+
+
+def _inline_constants(graph: GraphProto) -> None:
+    """Constant nodes become initializers, and Identity nodes of initializers vanish: weights are then found by name."""
+    fixed = {tensor.name for tensor in graph.initializer}
+    rename: dict[str, str] = {}
+    nodes = []
+    for node in graph.node:
+        node.input[:] = [rename.get(name, name) for name in node.input]
+        if node.op_type == "Constant" and node.attribute[0].name == "value":
+            tensor = TensorProto()
+            tensor.CopyFrom(node.attribute[0].t)
+            tensor.name = node.output[0]
+            graph.initializer.append(tensor)
+            fixed.add(tensor.name)
+        elif node.op_type == "Identity" and node.input[0] in fixed:
+            rename[node.output[0]] = node.input[0]
+        else:
+            nodes.append(NodeProto())
+            nodes[-1].CopyFrom(node)
+    del graph.node[:]
+    graph.node.extend(nodes)
+
+
+def _conv_pre(graph: GraphProto) -> NodeProto:
+    """The decoder's first convolution: walk back from the first transposed convolution."""
+    producers = {name: node for node in graph.node for name in node.output}
+    for node in graph.node:
+        if node.op_type == "ConvTranspose":
+            behind = node
+            for _ in range(8):  # LeakyRelu, and in multi-speaker voices Add of the speaker's projection
+                found = [producers[name] for name in behind.input if name in producers]
+                convs = [item for item in found if item.op_type == "Conv"]
+                named = [item for item in convs if "conv_pre" in item.name + " ".join(item.input)]
+                if named or (convs and len(convs) == 1):
+                    return (named or convs)[0]
+                wide = [item for item in convs if _kernel(graph, item) > 1]
+                if wide:
+                    return wide[0]
+                if not found:
+                    break
+                behind = found[0]
+    raise NotVits("its graph has no HiFi-GAN decoder (no convolution before a transposed one)")
+
+
+def _kernel(graph: GraphProto, node: NodeProto) -> int:
+    shapes = {tensor.name: tensor.dims for tensor in graph.initializer}
+    return shapes.get(node.input[1], [1])[-1]
+
+
+def _last_noise(graph: GraphProto, noises: list[NodeProto], latent: str) -> NodeProto:
+    """The noise of the latent leads to the decoder, and its own shape comes last: durations, and with them their
+    noise, decide how many frames there are."""
+    after = {id(node): _after(graph, {node.output[0]}) for node in noises}
+    found = [node for node in noises if latent in after[id(node)]
+             and not any(other.input[0] in after[id(node)] for other in noises)]
+    if len(found) != 1:
+        raise NotVits("its graph does not draw its latent noise with one RandomNormalLike")
+    return found[0]
+
+
+def _after(graph: GraphProto, names: set[str]) -> set[str]:
+    """Every tensor that depends on one of `names` (nodes are in topological order, as ONNX demands)."""
+    known, result = set(names), set()
+    for node in graph.node:
+        if known.intersection(node.input):
+            known.update(node.output)
+            result.update(node.output)
+    return result
+
+
+def _before(graph: GraphProto, names: set[str]) -> set[str]:
+    """`names` and every tensor they depend on, as far as nodes make them."""
+    need = set(names)
+    made = set()
+    for node in reversed(graph.node):
+        if need.intersection(node.output):
+            made.update(node.output)
+            need.update(node.input)
+    return made
+
+
+def _crossing(graph: GraphProto, tensors: set[str], fixed: set[str]) -> list[str]:
+    """What the nodes making `tensors` read and don't make themselves."""
+    result: dict[str, None] = {}
+    for node in graph.node:
+        if tensors.intersection(node.output):
+            result.update({name: None for name in node.input if name and name not in fixed and name not in tensors})
+    return list(result)
+
+
+def _types(model: ModelProto) -> dict[str, int]:
+    inferred = shape_inference.infer_shapes(model).graph
+    known = [*inferred.value_info, *inferred.input, *inferred.output]
+    return {item.name: item.type.tensor_type.elem_type for item in known}
+
+
+def _part(model: ModelProto, tensors: set[str], inputs: list[str], outputs: list[str], rename: dict[str, str],
+          types: dict[str, int]) -> ModelProto:
+    graph = model.graph
+    nodes = []
+    for node in graph.node:
+        if tensors.intersection(node.output):
+            copy = NodeProto()
+            copy.CopyFrom(node)
+            copy.input[:] = [rename.get(name, name) for name in node.input]
+            nodes.append(copy)
+    used = {name for node in nodes for name in node.input}
+    declared = {item.name: item for item in [*graph.input, *graph.output]}
+
+    def info(name: str) -> onnx.ValueInfoProto:
+        if name in declared and name in inputs:
+            return declared[name]
+        return helper.make_tensor_value_info(name, types.get(name) or TensorProto.FLOAT, None)
+
+    weights = [tensor for tensor in graph.initializer if tensor.name in used]
+    part = helper.make_graph(nodes, "part", [info(name) for name in inputs], [info(name) for name in outputs], weights)
+    return helper.make_model(part, opset_imports=model.opset_import, ir_version=model.ir_version)
+
+
+# -- one to two dimensions
+
+
+def flat_to_2d(model: ModelProto) -> ModelProto:
+    """Rewrites one-dimensional convolutions with a height of 1; chains of them keep the extra axis in between."""
+    graph = model.graph
+    weights = {tensor.name: tensor for tensor in graph.initializer}
+    opset = next((item.version for item in model.opset_import if item.domain in ("", "ai.onnx")), 0)
+    if opset < 13:  # axes of Squeeze and Unsqueeze were attributes before
+        return model
+    axis = "readyvoice_axis"
+    high: dict[str, str] = {}  # tensor -> its name with the extra axis
+    flat: set[str] = {item.name for item in graph.input} | set(weights)
+    nodes: list[NodeProto] = []
+    done: set[str] = set()
+
+    def raised(name: str) -> str:
+        if name not in high:
+            high[name] = f"{name}_2d"
+            nodes.append(helper.make_node("Unsqueeze", [name, axis], [high[name]]))
+        return high[name]
+
+    def lowered(name: str) -> None:
+        if name not in flat:
+            flat.add(name)
+            nodes.append(helper.make_node("Squeeze", [high[name], axis], [name]))
+
+    def scalar(name: str) -> bool:
+        return name in weights and int(np.prod(weights[name].dims)) == 1
+
+    for node in graph.node:
+        copy = NodeProto()
+        copy.CopyFrom(node)
+        if node.op_type in ("Conv", "ConvTranspose") and node.input[1] in weights \
+                and (node.input[1] in done or len(weights[node.input[1]].dims) == 3):
+            _raise_convolution(copy)
+            if node.input[1] not in done:
+                array = numpy_helper.to_array(weights[node.input[1]])
+                weights[node.input[1]].CopyFrom(numpy_helper.from_array(array[:, :, None, :], node.input[1]))
+                done.add(node.input[1])
+            copy.input[0] = raised(node.input[0])
+        elif node.op_type in SAME_IN_2D and any(name in high and name not in flat for name in node.input) \
+                and all(name in high or scalar(name) for name in node.input):
+            copy.input[:] = [name if scalar(name) else high[name] for name in node.input]
+        else:
+            for name in node.input:
+                if name in high:
+                    lowered(name)
+            flat.update(node.output)
+            nodes.append(copy)
+            continue
+        for index, name in enumerate(node.output):
+            high[name] = copy.output[index] = f"{name}_2d"
+        nodes.append(copy)
+    for item in graph.output:
+        if item.name in high:
+            lowered(item.name)
+    graph.initializer.append(numpy_helper.from_array(np.array([2], np.int64), axis))
+    del graph.node[:]
+    graph.node.extend(nodes)
+    return model
+
+
+def _raise_convolution(node: NodeProto) -> None:
+    for attribute in node.attribute:
+        values = list(attribute.ints)
+        if attribute.name in ("dilations", "kernel_shape", "strides"):
+            attribute.ints[:] = [1, *values]
+        elif attribute.name == "output_padding":
+            attribute.ints[:] = [0, *values]
+        elif attribute.name == "pads":
+            attribute.ints[:] = [0, values[0], 0, values[1]]
