@@ -10,6 +10,7 @@ from typing import Any
 
 from models.errors import SpeechError
 from models.families import REGISTRY, family
+from models.families.options import expectation, fitting
 from models.families.protocol import ModelSpec, Option
 
 DEVICE = Option(str, "auto", "auto, cpu, cuda or cuda:N")
@@ -111,33 +112,17 @@ def _values(given: Mapping[str, Any], declared: Mapping[str, Option], where: str
     """Every declared key with its given or default value, checked."""
     _known(given, declared, where, prefix)
     return {
-        name: check_option(given[name], option, f"{prefix}{name}", where) if name in given else option.default
+        name: _checked(given[name], option, f"{prefix}{name}", where) if name in given else option.default
         for name, option in declared.items()
     }
 
 
-def check_option(value: Any, option: Option, name: str, where: str) -> Any:
+def _checked(value: Any, option: Option, name: str, where: str) -> Any:
     """The value as the option's type. Raises SpeechError("config_invalid") with what was expected."""
-    if option.type is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    right = isinstance(value, option.type) and (option.type is bool or not isinstance(value, bool))
-    if right and option.choices is not None:
-        right = value in option.choices
-    if right and option.type in (int, float):
-        right = (option.low is None or value >= option.low) and (option.high is None or value <= option.high)
-    if not right:
-        raise SpeechError("config_invalid", where=where, name=name, expected=expectation(option))
-    return value
-
-
-def expectation(option: Option) -> str:
-    """What a value must be, in words."""
-    if option.choices is not None:
-        return f"one of {', '.join(option.choices)}"
-    kind = {bool: "true or false", int: "a whole number", float: "a number", str: "a text in quotes"}[option.type]
-    if option.low is not None and option.high is not None:
-        return f"{kind} from {option.low:g} to {option.high:g}"
-    return kind
+    try:
+        return fitting(value, option)
+    except ValueError as error:
+        raise SpeechError("config_invalid", where=where, name=name, expected=expectation(option)) from error
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -30,6 +30,11 @@ MESSAGES: dict[str, dict] = {
         "en": "There is no field {name}{nearest}.",
         "zh": "没有名为 {name} 的字段{nearest}。",
     },
+    "control_unknown": {
+        "status": 422,
+        "en": "{model} has no control {name}: its controls are {choices}.",
+        "zh": "{model} 没有控制项 {name}，可用的有：{choices}。",
+    },
     "body_invalid": {
         "status": 400,
         "en": "The request body is not valid JSON: send an object such as {{\"text\": \"Hello\"}}.",

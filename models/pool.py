@@ -7,6 +7,7 @@ from collections.abc import Callable
 from models.config import Config, nearest
 from models.errors import SpeechError
 from models.families import family
+from models.families.protocol import Option
 from models.memory import resident_bytes
 from models.metrics import MetricsBook
 from models.session import Session
@@ -69,7 +70,9 @@ class Pool:
     def _entry(self, session: Session) -> dict:
         about = family(session.spec.family)
         entry = {"id": session.spec.id, "title": about.title, "family": about.name, "licence": about.licence,
-                 "state": session.state, "sample_rate": None, "languages": [], "voices": [], "default_voice": {}}
+                 "state": session.state,
+                 "controls": {name: _shown(option) for name, option in about.controls.items()},
+                 "clones": about.clones, "sample_rate": None, "languages": [], "voices": [], "default_voice": {}}
         if session.state == "ready":
             model = session.model
             voices = [vars(voice) for voice in model.voices()]
@@ -81,3 +84,8 @@ class Pool:
         """End every session; streams are told."""
         for session in self.sessions.values():
             session.close()
+
+
+def _shown(option: Option) -> dict:
+    """A control as the page and the API describe it."""
+    return {**vars(option), "type": option.type.__name__}

@@ -4,12 +4,14 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from models.errors import SpeechError
 from models.events import AudioChunk, Done, Event, Failed, SpeechRequest, Started, WordTiming
+from models.families import family
+from models.families.options import checked_controls
 from models.families.protocol import ModelSpec
 from models.job import Job
 from models.metrics import MetricsBook, RequestMetrics
@@ -58,6 +60,7 @@ class Session:
         if self.spec.lazy and self.state in ("registered", "loading", "warming"):
             self.start()
             self.wait_ready()
+        request = replace(request, options=checked_controls(family(self.spec.family), self.spec.id, request.options))
         plan = self.model.plan(request)
         metrics = RequestMetrics(request.id, self.spec.id, plan.voice, plan.language, segments=len(plan.segments))
         job = Job(request, plan, metrics, sink, self.worker.notify)

@@ -42,7 +42,7 @@ class Front:
 def early_app(pool: Pool) -> FastAPI:
     """What answers while the models load: health and states, and 503 with Retry-After for all else."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.include_router(health_routes(pool))
+    app.include_router(health_routes(pool, opened=False))
 
     @app.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "DELETE"])
     def not_yet(path: str, request: Request):

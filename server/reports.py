@@ -11,8 +11,8 @@ from server.language import preferred
 NO_STORE = {"Cache-Control": "no-store"}
 
 
-def health_routes(pool: Pool) -> APIRouter:
-    """Answered from the first moment, before any model is ready."""
+def health_routes(pool: Pool, opened: bool = True) -> APIRouter:
+    """Answered from the first moment, before any model is ready; never ready before the page is `opened`."""
     router = APIRouter()
 
     @router.get("/healthz")
@@ -23,7 +23,7 @@ def health_routes(pool: Pool) -> APIRouter:
     @router.get("/readyz")
     def readyz():
         """200 only when every eager session is ready; 503 with each state otherwise."""
-        ready = pool.ready
+        ready = opened and pool.ready
         return JSONResponse({"ready": ready, "sessions": pool.states()}, 200 if ready else 503, NO_STORE)
 
     @router.get("/api/pool")

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
@@ -19,6 +20,7 @@ EXPECTED = {
     "language": {"en": "auto or a language tag such as en, zh or ja", "zh": "auto 或语言代码，例如 en、zh、ja"},
     "speed": {"en": "a number from 0.5 to 2", "zh": "0.5 到 2 之间的数字"},
     "seed": {"en": "a whole number from 0 to 4294967295", "zh": "0 到 4294967295 之间的整数"},
+    "options": {"en": "an object with the model's controls", "zh": "包含模型控制项的对象"},
     "id": {"en": "32 hexadecimal digits not used before", "zh": "未使用过的 32 位十六进制数"},
 }
 
@@ -34,6 +36,7 @@ class SpeechBody(BaseModel):
     language: str = Field("auto", max_length=20, description="Language tag, or auto to find it in the text.")
     speed: float = Field(1.0, ge=0.5, le=2.0, allow_inf_nan=False, description="1 is the model's own pace.")
     seed: int | None = Field(None, ge=0, le=2**32 - 1, description="Same seed, same sound.")
+    options: dict[str, Any] = Field({}, description="The model's own controls, as /api/models lists them.")
     id: str | None = Field(None, pattern="^[0-9a-f]{32}$", description="The request's id, chosen by the caller.")
 
 
@@ -65,5 +68,5 @@ def to_request(body: SpeechBody, config: ServerConfig, arrived: float | None = N
     if len(body.text) > config.text_limit:
         raise SpeechError("text_too_long", "text", length=len(body.text), limit=config.text_limit)
     own = {"id": body.id} if body.id else {}
-    return SpeechRequest(body.text, body.model, body.voice, body.language, body.speed, body.seed,
+    return SpeechRequest(body.text, body.model, body.voice, body.language, body.speed, body.seed, body.options,
                          deadline=config.deadline, arrived=arrived or time.monotonic(), **own)
