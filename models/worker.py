@@ -268,4 +268,5 @@ class Worker:
         with self._changed:
             self.state, self.reason = state, reason
             self._changed.notify_all()
+        log.info("session %s: %s%s", self.spec.id, state, f" ({reason})" if reason else "")
         self._watch(state)

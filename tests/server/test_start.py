@@ -1,0 +1,141 @@
+"""The server's first and last moments."""
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+from tests.served import ROOT, free_port
+
+CONFIG = '[server]\ndeadline = 2\n[[models]]\nid = "joe"\nfamily = "vits"\n'
+BOOK = "It was a long way to the sea, and nobody knew the road. " * 300
+
+
+@contextmanager
+def starting(tmp_path, config=CONFIG, port=None):
+    """The server's process and address from its first moment on."""
+    path, port = tmp_path / "config.toml", port or free_port()
+    path.write_text(config)
+    command = [sys.executable, str(ROOT / "app.py"), "serve", "--config", str(path), "--port", str(port),
+               "--log-file", str(tmp_path / "log.txt")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=tmp_path) as process:
+        try:
+            yield process, f"http://127.0.0.1:{port}/"
+        finally:
+            process.kill()
+
+
+def ask(url, body=None):
+    """(status, headers, text); None while nobody listens."""
+    request = urllib.request.Request(url, body and json.dumps(body).encode(), {"Accept-Language": "en"})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers, error.read().decode()
+    except (urllib.error.URLError, ConnectionError):
+        return None
+
+
+def first_answer(url, seconds=60):
+    ends = time.monotonic() + seconds
+    while (answer := ask(url)) is None:
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+    return answer
+
+
+def wait_ready(url):
+    ends = time.monotonic() + 120
+    while (ask(url + "readyz") or (0,))[0] != 200:
+        assert time.monotonic() < ends
+        time.sleep(0.1)
+
+
+def test_before_the_models_are_warm_and_after(tmp_path):
+    with starting(tmp_path) as (process, url):
+        status, _, body = first_answer(url + "readyz")
+        assert status == 503 and json.loads(body)["sessions"]["joe"] in ("registered", "loading", "warming", "ready")
+        assert ask(url + "healthz")[0] == 200
+        page = ask(url)
+        assert page[0] == 503 and page[1]["Retry-After"] and "warming" in page[2]
+        early = ask(url + "api/stream", {"text": "Hello."})
+        assert early[0] == 503 and early[1]["Retry-After"] and json.loads(early[2])["error"]["code"] == "not_ready"
+        wait_ready(url)
+        assert ask(url)[0] == 200 and "ReadyVoice" in ask(url)[2]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(15) == 0
+        lines = process.stdout.read()
+        assert "[4/6] loading joe" in lines and "[5/6] joe is warm" in lines and f"[6/6] ready: {url.rstrip('/')}" in lines
+        assert "Traceback" not in lines
+
+
+def test_a_stream_that_fails_breaks_and_says_why_afterwards(tmp_path):
+    with starting(tmp_path) as (process, url):
+        wait_ready(url)
+        chosen = "0123456789abcdef" * 2
+        request = urllib.request.Request(url + "api/stream", json.dumps({"text": BOOK, "id": chosen}).encode())
+        with urllib.request.urlopen(request, timeout=60) as answer, pytest.raises(Exception, match="IncompleteRead|reset"):
+            while answer.read(65536):
+                pass
+        figures = json.loads(ask(url + f"api/requests/{chosen}")[2])
+        assert figures["state"] == "failed" and figures["error"]["code"] == "deadline"
+        assert "shorter text" in figures["error"]["message"] and figures["audio_seconds"] > 1
+
+
+def test_sigterm_ends_streams_and_the_process_in_time(tmp_path):
+    with starting(tmp_path, CONFIG.replace("deadline = 2", "deadline = 600")) as (process, url):
+        wait_ready(url)
+        request = urllib.request.Request(url + "api/stream", json.dumps({"text": BOOK}).encode())
+        answer = urllib.request.urlopen(request, timeout=60)
+        answer.read(1000)
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0 and time.monotonic() - began < 15
+        assert "Traceback" not in process.stdout.read()
+
+
+def test_a_taken_port_is_said_at_once(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with starting(tmp_path, port=port) as (process, _):
+            assert process.wait(60) == 1
+            assert f"port {port} on 127.0.0.1 is taken" in process.stdout.read()
+
+
+@pytest.mark.parametrize(("config", "says"), [
+    ("[[models]]\nid = 'a'\nfamily = 'kokor'\n", "did you mean kokoro?"),
+    ("[server]\nprt = 1\n[[models]]\nid = 'a'\nfamily = 'vits'\n", "did you mean port?"),
+])
+def test_a_wrong_configuration_is_refused_before_anything_loads(tmp_path, config, says):
+    with starting(tmp_path, config) as (process, _):
+        assert process.wait(60) == 1
+        out = process.stdout.read()
+        assert says in out and "loading" not in out and "Traceback" not in out
+
+
+def test_a_model_that_can_not_load_does_not_take_the_others_with_it(tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    broken = f'[[models]]\nid = "broken"\nfamily = "vits"\npath = "{empty}"\n'
+    with starting(tmp_path, '[server]\ndefault_model = "joe"\n' + CONFIG.split("\n", 2)[2] + broken) as (process, url):
+        first_answer(url)
+        ends = time.monotonic() + 120
+        while ask(url + "api/models")[0] != 200:
+            assert time.monotonic() < ends
+            time.sleep(0.1)
+        status, _, body = ask(url + "readyz")
+        assert status == 503 and json.loads(body)["sessions"] == {"joe": "ready", "broken": "failed"}
+        assert ask(url + "api/stream", {"text": "Hello."})[0] == 200
+        gone = json.loads(ask(url + "api/stream", {"text": "Hello.", "model": "broken"})[2])["error"]
+        assert gone["code"] == "session_failed" and "choose another model" in gone["message"]
