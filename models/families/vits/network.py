@@ -1,4 +1,4 @@
-"""A loaded voice: three onnxruntime sessions, run so that samples leave window by window."""
+"""A loaded voice: its stages as onnxruntime sessions, run so that samples leave window by window."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import onnxruntime as ort
 
-from models.families.vits.prepare import Layout
+from models.families.vits.prepare import Layout, StageLayout
 from models.families.vits.split import DURATION_NOISE, NOISE
 from models.families.vits.windows import windows
 
-FIRST_WINDOW, LARGEST_WINDOW = 24, 192  # frames; see benchmarks/README.md for how they were chosen
-FLOW_AHEAD = 4  # the flow runs this many decoder windows at a time once the first is out
+FIRST_WINDOW, LARGEST_WINDOW = 16, 64  # frames that leave together; benchmarks/README.md says how they were chosen
+AHEAD = 4  # stages before the last run this many of the largest windows at once after the first, to pay less context
 
 
 @dataclass(frozen=True)
@@ -30,45 +30,33 @@ class Network:
 
     def __init__(self, folder: Path, layout: Layout, threads: int, saver: bool = False):
         self.layout = layout
-        self._run_options = ort.RunOptions()
+        self.hop = int(np.prod([stage.rate for stage in layout.stages]))  # samples per frame
+        self._options = ort.RunOptions()
         if saver:
-            self._run_options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+            self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         self._encoder = _session(folder / "encoder.onnx", threads, optimised=True)
-        self._flow = _session(folder / "flow.onnx", threads)
-        self._decoder = _session(folder / "decoder.onnx", threads)
+        self._stages = [_session(folder / stage.file, threads) for stage in layout.stages]
 
     def speak(self, ids: list[int], scales: Scales, speaker: int | None, rng: np.random.Generator,
               first: int = FIRST_WINDOW, largest: int = LARGEST_WINDOW) -> Iterator[np.ndarray]:
-        """float32 samples of one utterance, window by window; the same sum of samples whatever the windows are."""
+        """float32 samples of one utterance, window by window; what is heard doesn't depend on the windows."""
         values = self._encode(ids, scales, speaker, rng)
-        count = values[self.layout.moving[0]].shape[-1]
-        if self.layout.decoder_context is None:
-            first = largest = count
-        latent = Latent(self, values, count, rng)
-        context = self.layout.decoder_context or 0
-        for start, end in windows(count, first, largest):
-            low, high = max(0, start - context), min(count, end + context)
-            latent.extend_to(high, ahead=0 if start == 0 else FLOW_AHEAD * largest)
-            values[self.layout.latent] = latent.columns
-            feed = self.slice(self.layout.decoder_inputs, values, low, high)
-            samples = self._decoder.run(None, feed, self._run_options)[0].reshape(-1)
-            hop = self.layout.hop
-            yield samples[(start - low) * hop:(end - low) * hop]
+        yield from self._decode(values, rng, first, largest)
 
     def warm(self, ids: list[int], scales: Scales, speaker: int | None) -> Iterator[str]:
-        """Runs every stage, the first window's shape and the largest one's; yields each one's name."""
+        """Runs every stage in the first window's shape and in the largest one's; yields each one's name."""
         rng = np.random.default_rng(0)
         values = self._encode(ids, scales, speaker, rng)
         yield "encoder"
-        context = self.layout.decoder_context or 0
-        for name, count in (("first window", FIRST_WINDOW + context), ("largest window", LARGEST_WINDOW + 2 * context)):
-            stretched = {key: np.resize(value, (*value.shape[:-1], count)) if key in self.layout.moving else value
-                         for key, value in values.items()}
-            latent = Latent(self, stretched, count, rng)
-            latent.extend_to(count, 0)
-            stretched[self.layout.latent] = latent.columns
-            self._decoder.run(None, self.slice(self.layout.decoder_inputs, stretched, 0, count), self._run_options)
-            yield name
+        count = FIRST_WINDOW + (2 * AHEAD + 1) * LARGEST_WINDOW
+        for name in self.layout.moving:
+            values[name] = np.resize(values[name], (*values[name].shape[:-1], count))
+        chunks = self._decode(values, rng, FIRST_WINDOW, LARGEST_WINDOW)
+        next(chunks)
+        yield "first window"
+        for _ in chunks:
+            pass
+        yield "windows"
 
     def _encode(self, ids: list[int], scales: Scales, speaker: int | None,
                 rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -81,47 +69,83 @@ class Network:
         if self.layout.duration_shape:
             shape = tuple(size or len(ids) for size in self.layout.duration_shape)
             feed[DURATION_NOISE] = rng.standard_normal(shape, np.float32)
-        outputs = self._encoder.run(self.layout.encoder_outputs, feed, self._run_options)
+        outputs = self._encoder.run(self.layout.encoder_outputs, feed, self._options)
         return values | dict(zip(self.layout.encoder_outputs, outputs))
 
-    def flow(self, values: dict[str, np.ndarray], low: int, high: int) -> np.ndarray:
-        return self._flow.run(None, self.slice(self.layout.flow_inputs, values, low, high), self._run_options)[0]
+    def _decode(self, values: dict[str, np.ndarray], rng: np.random.Generator, first: int,
+                largest: int) -> Iterator[np.ndarray]:
+        frames = Frames(values, self.layout, rng)
+        columns = None
+        for stage, session in zip(self.layout.stages, self._stages):
+            columns = Columns(stage, session, self._options, frames, columns)
+        last = self.layout.stages[-1]
+        per_frame = self.hop // last.rate  # input columns of the last stage
+        if last.context is None:
+            first = largest = frames.count
+        for start, end in windows(frames.count, first, largest):
+            ahead = 0 if start == 0 else AHEAD * largest
+            yield columns.run(start * per_frame, end * per_frame, ahead).reshape(-1)
 
-    def slice(self, names: list[str], values: dict[str, np.ndarray], low: int, high: int) -> dict[str, np.ndarray]:
+
+class Frames:
+    """What the encoder gives for one utterance, and the noise of its latent, drawn frame by frame so that it doesn't
+    depend on where windows end."""
+
+    def __init__(self, values: dict[str, np.ndarray], layout: Layout, rng: np.random.Generator):
+        self.count = values[layout.moving[0]].shape[-1]
+        self._noise = np.empty((1, layout.noise_channels, self.count), np.float32)
+        self._values, self._moving = values | {NOISE: self._noise}, {*layout.moving, NOISE}
+        self._rng, self._drawn = rng, 0
+
+    def feed(self, names: list[str], low: int, high: int) -> dict[str, np.ndarray]:
         """The named values, those that move in time cut to the frames [low, high)."""
-        moving = {*self.layout.moving, NOISE, self.layout.latent}
-        return {name: values[name][..., low:high] if name in moving else values[name] for name in names}
+        if NOISE in names and high > self._drawn:
+            fresh = self._rng.standard_normal((high - self._drawn, self._noise.shape[1]), np.float32)
+            self._noise[0, :, self._drawn:high] = fresh.T
+            self._drawn = high
+        return {name: self._values[name][..., low:high] if name in self._moving else self._values[name]
+                for name in names}
 
 
-class Latent:
-    """The decoder's input for one utterance, made by the flow only as far as it is needed."""
+class Columns:
+    """One stage's output for one utterance, made from left to right as far as it is asked for.
 
-    def __init__(self, network: Network, values: dict[str, np.ndarray], count: int, rng: np.random.Generator):
-        layout = network.layout
-        self._network, self._values, self._count, self._rng = network, values, count, rng
-        self._drawn = self._made = 0
-        self.columns = np.empty((1, layout.noise_channels, count), np.float32)
-        values[NOISE] = np.empty((1, layout.noise_channels, count), np.float32)
+    A column is one step in time: a frame before the decoder, a sample after it.
+    """
 
-    def extend_to(self, end: int, ahead: int) -> None:
-        """Make the columns before `end`; where some are missing, `ahead` more than that."""
-        if end <= self._made:
-            return
-        context = self._network.layout.flow_context
-        end = self._count if context is None else min(self._count, end + ahead)
-        low, high = max(0, self._made - (context or 0)), min(self._count, end + (context or 0))
-        self._draw(high)
-        made = self._network.flow(self._values, low, high)
-        self.columns[..., self._made:end] = made[..., self._made - low:end - low]
-        self._made = end
+    def __init__(self, stage: StageLayout, session: ort.InferenceSession, options: ort.RunOptions, frames: Frames,
+                 source: Columns | None):
+        self._stage, self._session, self._options = stage, session, options
+        self._frames, self._source = frames, source
+        self._inputs = source.count if source else frames.count
+        self.count = self._inputs * stage.rate
+        self._kept: np.ndarray | None = None
+        self._made = 0
 
-    def _draw(self, end: int) -> None:
-        """Noise frame by frame, so that its values don't depend on where windows end."""
-        if end > self._drawn:
-            noise = self._values[NOISE]
-            fresh = self._rng.standard_normal((end - self._drawn, noise.shape[1]), np.float32)
-            noise[0, :, self._drawn:end] = fresh.T
-            self._drawn = end
+    def columns(self, low: int, high: int, ahead: int) -> np.ndarray:
+        """Columns [low, high), kept from before or made now; then those of `ahead` more frames are made with them."""
+        if high > self._made:
+            rate = self._stage.rate
+            begin, end = self._made // rate, -(-min(self.count, high + ahead * self.count // self._frames.count) // rate)
+            if self._stage.context is None:
+                end = self._inputs
+            fresh = self.run(begin, end, ahead)
+            if self._kept is None:
+                self._kept = np.empty((*fresh.shape[:-1], self.count), np.float32)
+            self._kept[..., begin * rate:end * rate] = fresh
+            self._made = end * rate
+        return self._kept[..., low:high]
+
+    def run(self, begin: int, end: int, ahead: int) -> np.ndarray:
+        """What the input columns [begin, end) become, shape (1, channels, (end - begin) * rate)."""
+        stage, context = self._stage, self._stage.context or 0
+        low, high = max(0, begin - context), min(self._inputs, end + context)
+        feed = self._frames.feed([name for name in stage.inputs if name != stage.source], low, high)
+        if self._source is not None:
+            feed[stage.source] = self._source.columns(low, high, ahead)
+        made = self._session.run(None, feed, self._options)[0]
+        made = made.reshape(1, -1, (high - low) * stage.rate)
+        return made[..., (begin - low) * stage.rate:(end - low) * stage.rate]
 
 
 def _session(path: Path, threads: int, optimised: bool = False) -> ort.InferenceSession:

@@ -14,39 +14,46 @@ import onnxruntime as ort
 from models.errors import SpeechError
 from models.families.vits.piper import PiperVoice
 from models.families.vits.reach import reach
-from models.families.vits.split import DURATION_NOISE, NOISE, Cut, NotVits, cut, without_outputs
+from models.families.vits.split import DURATION_NOISE, NOISE, Cut, NotVits, Part, cut, without_outputs
 from models.weights import home, making
 
-FORMAT = 1  # raise it when the parts change
+FORMAT = 2  # raise it when the parts change
 EXACT = 1e-4  # largest difference between windows and the whole that passes for float noise
 PROBE = (25, 81)  # phoneme ids of the two probing runs
 
 
 @dataclass(frozen=True)
-class Layout:
-    """How the parts fit together; kept as JSON beside them.
+class StageLayout:
+    """source: the input that is the output of the stage before, None for the first. context: columns of its moving
+    inputs a window needs on either side, None where only the whole will do. rate: output columns per input column."""
 
-    moving: the encoder's outputs with one column per frame; its others hold for the whole segment. latent: the
-    flow's output. *_context: frames of context a window needs on either side, None where only the whole will do.
-    duration_shape: shape of the duration noise, 0 standing for the number of phoneme ids, empty where there is none;
-    noise_channels: rows of the flow's noise. hop: samples per frame.
+    file: str
+    inputs: list[str]
+    output: str
+    source: str | None
+    context: int | None
+    rate: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the stages fit together; kept as JSON beside them.
+
+    moving: the encoder's outputs with one column per frame; its others hold for the whole segment. duration_shape:
+    shape of the duration noise, 0 standing for the number of phoneme ids, empty where there is none; noise_channels:
+    rows of the first stage's noise.
     """
 
     inputs: list[str]
     encoder_outputs: list[str]
     moving: list[str]
-    flow_inputs: list[str]
-    decoder_inputs: list[str]
-    latent: str
-    flow_context: int | None
-    decoder_context: int | None
     duration_shape: list[int]
     noise_channels: int
-    hop: int
+    stages: list[StageLayout]
 
 
 def prepare(voice: PiperVoice, model: str, progress: Callable[[str], None]) -> tuple[Path, Layout]:
-    """The folder with encoder.onnx, flow.onnx and decoder.onnx, made if need be. Raises SpeechError("weights_broken")."""
+    """The folder with the encoder and the stages, made if need be. Raises SpeechError("weights_broken")."""
     with voice.file.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     folder = home() / "vits" / f"{digest}-{FORMAT}-ort{ort.__version__}"
@@ -62,12 +69,13 @@ def prepare(voice: PiperVoice, model: str, progress: Callable[[str], None]) -> t
                 "weights_broken", "path", model=model, path=voice.file, reason=str(error).strip().splitlines()[0],
                 advice="copy the voice again, or use one exported by Piper",
             ) from error
-    return folder, Layout(**json.loads((folder / "layout.json").read_text("utf-8")))
+    kept = json.loads((folder / "layout.json").read_text("utf-8"))
+    return folder, Layout(**kept | {"stages": [StageLayout(**stage) for stage in kept["stages"]]})
 
 
 def _make(voice: PiperVoice, folder: Path) -> None:
     parts = cut(onnx.load(str(voice.file)))
-    encoder, flow, decoder = (_session(part) for part in (parts.encoder, parts.flow, parts.decoder))
+    encoder = _session(parts.encoder)
     runs = [_probe(parts, encoder, count, bool(voice.speakers)) for count in PROBE]
     frames = [values[parts.noise_like].shape[-1] for values in runs]
     duration_shape = _duration_shape(parts, runs)
@@ -75,24 +83,18 @@ def _make(voice: PiperVoice, folder: Path) -> None:
               if all(values[name].ndim == 3 and values[name].shape[-1] == n for values, n in zip(runs, frames))]
     if not moving or frames[0] == frames[1]:
         raise NotVits("its encoder's output does not follow the length of the text")
-
     values, count = runs[1], frames[1]
     channels = values[parts.noise_like].shape[1]
     values[NOISE] = np.random.default_rng(0).standard_normal((1, channels, count), np.float32)
-    flow_moving, decoder_moving = [*moving, NOISE], [*moving, parts.latent]
-    flow_context = _context(flow, parts.flow, parts.flow_inputs, flow_moving, values, count)
-    values[parts.latent] = flow.run(None, {name: values[name] for name in parts.flow_inputs})[0]
-    decoder_context = _context(decoder, parts.decoder, parts.decoder_inputs, decoder_moving, values, count)
-    samples = decoder.run(None, {name: values[name] for name in parts.decoder_inputs})[0]
-    layout = Layout(
-        inputs=parts.inputs, encoder_outputs=parts.encoder_outputs, moving=moving, flow_inputs=parts.flow_inputs,
-        decoder_inputs=parts.decoder_inputs, latent=parts.latent, flow_context=flow_context,
-        decoder_context=decoder_context, duration_shape=duration_shape, noise_channels=channels,
-        hop=samples.size // count,
-    )
+    stages = []
+    for number, part in enumerate(parts.parts):
+        file = f"stage{number}.onnx"
+        stages.append(_stage(part, file, {*moving, NOISE, part.source} & set(part.inputs), values, count))
+        onnx.save(part.model, str(folder / file))
+        count *= stages[-1].rate
+    layout = Layout(inputs=parts.inputs, encoder_outputs=parts.encoder_outputs, moving=moving,
+                    duration_shape=duration_shape, noise_channels=channels, stages=stages)
     _session(without_outputs(parts.encoder, parts.probes), save=folder / "encoder.onnx")
-    onnx.save(parts.flow, str(folder / "flow.onnx"))
-    onnx.save(parts.decoder, str(folder / "decoder.onnx"))
     (folder / "layout.json").write_text(json.dumps(asdict(layout), indent=1), "utf-8")
 
 
@@ -130,21 +132,24 @@ def _duration_shape(parts: Cut, runs: list[dict[str, np.ndarray]]) -> list[int]:
     return [0 if (a, b) == PROBE else a for a, b in zip(first, second)]
 
 
-def _context(session: ort.InferenceSession, part: onnx.ModelProto, inputs: list[str], moving: list[str],
-             values: dict[str, np.ndarray], count: int) -> int | None:
-    """Frames of context as the graph says, believed only if a window of a real run agrees with the whole."""
-    found = reach(part.graph, [name for name in inputs if name in moving], session.get_outputs()[0].name)
-    if found is None or count < 4:
-        return None
-    context = found.context
-    start, end = count // 3, count - count // 3
-    low, high = max(0, start - context), min(count, end + context)
-    whole = session.run(None, {name: values[name] for name in inputs})[0]
-    cropped = session.run(None, {name: values[name][..., low:high] if name in moving else values[name]
-                                 for name in inputs})[0]
-    per_frame = whole.shape[-1] // count if whole.ndim == 3 else whole.size // count
-    whole, cropped = whole.reshape(-1, count * per_frame), cropped.reshape(-1, (high - low) * per_frame)
-    middle = cropped[:, (start - low) * per_frame:(end - low) * per_frame]
-    if np.abs(whole[:, start * per_frame:end * per_frame] - middle).max() > EXACT:
-        return None
-    return context
+def _stage(part: Part, file: str, moving: set[str], values: dict[str, np.ndarray], count: int) -> StageLayout:
+    """Runs the part whole, keeps its output in `values`, and tries a window with the context the graph asks for: only
+    if its middle agrees with the whole is the context believed."""
+    session = _session(part.model)
+
+    def run(low: int, high: int) -> np.ndarray:
+        feed = {name: values[name][..., low:high] if name in moving else values[name] for name in part.inputs}
+        return session.run(None, feed)[0]
+
+    whole = run(0, count)
+    rate = (whole.shape[-1] if whole.ndim == 3 else whole.size) // count
+    values[part.output] = whole
+    found = reach(part.model.graph, moving, part.output)
+    context = None if found is None else found.context
+    if context is not None:
+        start, end = count // 3, count - count // 3
+        low, high = max(0, start - context), min(count, end + context)
+        middle = run(low, high).reshape(-1, (high - low) * rate)[:, (start - low) * rate:(end - low) * rate]
+        if np.abs(whole.reshape(-1, count * rate)[:, start * rate:end * rate] - middle).max() > EXACT:
+            context = None
+    return StageLayout(file, part.inputs, part.output, part.source, context, rate)
