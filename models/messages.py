@@ -60,6 +60,32 @@ MESSAGES: dict[str, dict] = {
         "en": "The voice mix {name} can't be read: write it like af_heart(2)+am_michael(1), with weights above 0.",
         "zh": "无法理解声音混合 {name}：请写成 af_heart(2)+am_michael(1) 的形式，权重须大于 0。",
     },
+    # the reference clip
+    "clip_needed": {
+        "status": 422,
+        "en": "{model} speaks in the voice of a reference clip: please add a clip of 3 to 20 seconds.",
+        "zh": "{model} 需要参考音频才能说话：请添加一段 3 到 20 秒的录音。",
+    },
+    "clip_unsupported": {
+        "status": 422,
+        "en": "{model} does not clone voices: remove the clip, or choose one of {choices}.",
+        "zh": "{model} 不支持声音克隆：请去掉参考音频，或选择 {choices}。",
+    },
+    "clip_too_short": {
+        "status": 422,
+        "en": "The reference clip lasts {seconds} s: please use at least {least} s of clear speech.",
+        "zh": "参考音频只有 {seconds} 秒：请使用至少 {least} 秒的清晰语音。",
+    },
+    "clip_too_long": {
+        "status": 422,
+        "en": "The reference clip lasts {seconds} s and {model} takes {most} s: please cut it, and its transcript with it.",
+        "zh": "参考音频长 {seconds} 秒，而 {model} 最多支持 {most} 秒：请剪短音频，并相应缩短文字稿。",
+    },
+    "clip_silent": {
+        "status": 422,
+        "en": "The reference clip is silent: please record or choose one with a voice in it.",
+        "zh": "参考音频没有声音：请重新录制或选择包含人声的音频。",
+    },
     "request_unknown": {
         "status": 404,
         "en": "There is no request {id}: it may be too old to be remembered.",
