@@ -38,8 +38,8 @@ def latin_language(text: str, candidates: tuple[str, ...], default: str) -> str:
     """The language of a Latin-script text among `candidates`; `default` when short or doubtful."""
     if len(candidates) < 2:
         return candidates[0] if candidates else default
-    words = [word.lower().replace("’", "'") for word in _WORD.findall(text[:2000])]
-    votes = Counter({code: sum(word in _WORDS[code] for word in words) for code in candidates if code in _WORDS})
+    words = {word.lower().replace("’", "'") for word in _WORD.findall(text[:2000])}
+    votes = Counter({code: len(_WORDS[code].intersection(words)) for code in candidates if code in _WORDS})
     ranked = votes.most_common(2)
     if ranked and ranked[0][1] >= 2 and (len(ranked) == 1 or ranked[0][1] >= 2 * ranked[1][1]):
         return ranked[0][0]

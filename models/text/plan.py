@@ -188,7 +188,7 @@ class _Splitter:
             if fits:
                 return min(fits, key=lambda cut: abs(self.weight(start, cut[0]) - target))
         japanese = "K" in self.found[start:stop]
-        borders = [at for at in word_borders(self.text, start, min(end, stop + 24), japanese) if start < at <= stop]
+        borders = [at for at in word_borders(self.text, start, min(end, stop + 10), japanese) if start < at <= stop]
         if borders:
             return min(borders, key=lambda at: abs(self.weight(start, at) - target)), WORD
         return self._inside(start, end, stop), WORD

@@ -15,7 +15,7 @@ from models.text.spoken.roman import ROMAN_RULES
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str]]
 _NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
-_SCALE = r"thousand|million|billion|trillion|[kKMB]n?(?![A-Za-z])|mn|bn|tn"
+_SCALE = r"thousand|million|billion|trillion|(?:[kKmMB]|[mbtMB]n)(?![A-Za-z])"
 _SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion", "tn": "trillion"}
 _UNITS = "|".join(re.escape(unit) for unit in sorted(names.UNITS, key=len, reverse=True))
 _SIGNS = "|".join(re.escape(sign) for sign in sorted(names.CURRENCIES, key=len, reverse=True) if not sign.isalpha())
@@ -97,11 +97,17 @@ def _rules() -> list[Rule]:
         (rf"(?<![\w.])({_NUMBER})(?:\s({_SCALE}))?\s?({_CODES}|[€£¥₹])(?!\w)",
          lambda m: _price(m.group(3), m.group(1), m.group(2))),
         (r"(?<![\w.])(\d+)\s?¢", lambda m: money("0." + m.group(1).zfill(2), *names.CURRENCIES["$"])),
+        (r"\b([A-Z]{1,3})&([A-Z]{1,3})\b", lambda m: " ".join(m.group(1)) + " and " + " ".join(m.group(2))),
+        (r"(?<![\w.])([3-8])'\s?(1[01]|\d)\"?(?!\w)", lambda m: f"{cardinal(int(m.group(1)))} foot {cardinal(int(m.group(2)))}"),
+        (r"(?<![\w.:])(\d+):(\d+)(?![\w:])", lambda m: f"{cardinal(int(m.group(1)))} to {cardinal(int(m.group(2)))}"),
+        (r"(?<=\d)\^(?=-?\d)", lambda m: " to the power of "),
         # percentages, decades
         (rf"(?<![\w.])({_NUMBER})%?\s?[-–]\s?({_NUMBER})\s?%", lambda m: f"{plain(m.group(1))} to {plain(m.group(2))} percent"),
         (rf"(?<![\w.])([-+]?{_NUMBER})\s?%", lambda m: f"{plain(m.group(1))} percent"),
         (r"(?<![\w'.,])(1\d\d0|20\d0)'?s\b", lambda m: decade(m.group(1))),
         (r"(?<!\w)'?([1-9]0)'?s\b", lambda m: decade(m.group(1))),
+        (r"(?<=ies|eds|nds)\s?[-–]\s?(?=nineteen|twenty|eighteen|two)", lambda m: " to "),
+        (r"(?<!\w)'(\d)(\d)(?!\w)", lambda m: ("oh " if m.group(1) == "0" else "") + cardinal(int(m.group(1) + m.group(2)))),
         # fractions
         (r"(?<![\w./])(\d+)[ -]+([1-9]\d?)/([1-9]\d?)(?![\w/])", _mixed),
         (r"(?<![\w./])([1-9]\d{0,3})/([1-9]\d{0,3})(?![\w/])", _ratio),

@@ -27,7 +27,7 @@ UNITS = {
     "GHz": "gigahertz", "W": "watt", "kW": "kilowatt", "MW": "megawatt", "kWh": "kilowatt hour", "V": "volt",
     "mA": "milliamp", "mAh": "milliamp hour", "kcal": "kilocalorie", "cal": "calorie", "dB": "decibel",
     "°C": "degree Celsius", "℃": "degree Celsius", "°F": "degree Fahrenheit", "℉": "degree Fahrenheit", "°": "degree",
-    "px": "pixel", "psi": "P S I", "ppm": "part per million", "bpm": "beat per minute", "rpm": "R P M", "fps": "frame per second",
+    "px": "pixel", "tbsp": "tablespoon", "tsp": "teaspoon", "psi": "P S I", "ppm": "part per million", "bpm": "beat per minute", "rpm": "R P M", "fps": "frame per second",
 }
 _UNCHANGED = frozenset("hertz kilohertz megahertz gigahertz".split())
 # with the period they are written with; before a name or number, or anywhere
@@ -49,7 +49,7 @@ ANYWHERE = {
 }
 BEFORE_NUMBER = {"No": "number", "Nos": "numbers", "no": "number", "Fig": "figure", "fig": "figure", "Vol": "volume",
                  "vol": "volume", "p": "page", "pp": "pages", "Ch": "chapter", "ch": "chapter", "Sec": "section",
-                 "sec": "section", "Art": "article", "Eq": "equation", "Nr": "number", "Apt": "apartment", "Ste": "suite"}
+                 "sec": "section", "Art": "article", "Eq": "equation", "Nr": "number", "Apt": "apartment", "apt": "apartment", "Ste": "suite"}
 SYMBOLS = {"&": " and ", "@": " at ", "=": " equals ", "±": " plus or minus ", "×": " times ", "÷": " divided by ",
            "≈": " about ", "≠": " does not equal ", "≤": " is at most ", "≥": " is at least ", "°": " degrees ",
            "√": " square root of ", "∞": " infinity ", "→": " to ", "§": " section ", "©": " copyright ", "%": " percent ",

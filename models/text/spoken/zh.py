@@ -8,6 +8,7 @@ from models.text.spoken.codes import spell_addresses
 
 _DIGITS = dict(zip("0123456789", "零一二三四五六七八九"))
 _CALLED = str.maketrans("0123456789", "零幺二三四五六七八九")  # telephone style: yāo for one
+_MONEY = {"$": "美元", "€": "欧元", "£": "英镑"}
 _UNITS = {"㎡": "平方米", "㎥": "立方米", "㎏": "千克", "℃": "°C", "m²": "平方米", "m³": "立方米", "km²": "平方千米"}
 
 
@@ -52,6 +53,11 @@ _RULES = [(re.compile(pattern), replace) for pattern, replace in [
     (r"(?<=约)(\d+)/(\d+)", r" \1/\2"),
     (r"(?<=\d)\s*(㎡|㎥|㎏|℃|km²|m²|m³)", lambda m: _UNITS[m.group(1)]),
     (r"(?<![\dA-Za-z])(\d{4})(?=级|届(?!大会))", lambda m: _one_by_one(m.group(1))),
+    (r"(?<=月)2(?=[日号])", "二"),
+    (r"([$€£])\s?(\d[\d.]*)\s?([万亿]+)元?", lambda m: m.group(2) + m.group(3) + _MONEY[m.group(1)]),
+    (r"时速(\d[\d.]*)\s?km/h", r"时速\1公里"),
+    (r"(?<=[\d元万块角次])/(?=[\u4e00-\u9fff])", "每"),
+    (r"(?<![\d.])\d{8,}(?![\d.%]|\s?[元人个台次万亿块美日吨米件家户])", lambda m: _one_by_one(m.group())),
     (r"&", "和"),
 ]]
 
