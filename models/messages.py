@@ -91,6 +91,57 @@ MESSAGES: dict[str, dict] = {
         "en": "There is no request {id}: it may be too old to be remembered.",
         "zh": "找不到请求 {id}：可能时间太久，记录已不在。",
     },
+    # reference clips
+    "clip_empty": {
+        "status": 422,
+        "en": "The clip is empty: please choose another file or record again.",
+        "zh": "音频文件是空的：请换一个文件或重新录音。",
+    },
+    "clip_too_large": {
+        "status": 413,
+        "en": "The clip is larger than {limit} MB: please cut it or save it as MP3 or FLAC.",
+        "zh": "音频超过 {limit} MB：请剪短，或存为 MP3、FLAC 格式。",
+    },
+    "clip_too_long": {
+        "status": 422,
+        "en": "The clip is longer than {minutes} minutes: please cut out a part of 10 to 60 seconds.",
+        "zh": "音频超过 {minutes} 分钟：请剪出 10 到 60 秒的片段。",
+    },
+    "clip_not_audio": {
+        "status": 422,
+        "en": "This is not an audio file that can be read: please use WAV, MP3, M4A, FLAC, OGG or WebM.",
+        "zh": "无法识别这个音频文件：请使用 WAV、MP3、M4A、FLAC、OGG 或 WebM。",
+    },
+    "clip_no_sound": {
+        "status": 422,
+        "en": "This file has no sound track: please choose a recording of the voice.",
+        "zh": "这个文件没有声音：请选择一段人声录音。",
+    },
+    "clip_broken": {
+        "status": 422,
+        "en": "The audio file is damaged or cut off and can't be read: please save or send it again.",
+        "zh": "音频文件已损坏或不完整，无法读取：请重新保存或上传。",
+    },
+    "clip_unusual": {
+        "status": 422,
+        "en": "The clip has {channels} channels at {rate} Hz: please save it with 1 to {most} channels at {low} to {high} kHz.",
+        "zh": "音频为 {channels} 声道、{rate} Hz：请存为 1 到 {most} 声道、{low} 到 {high} kHz。",
+    },
+    "clip_silent": {
+        "status": 422,
+        "en": "The clip is silent: please check the microphone and record again.",
+        "zh": "音频没有声音：请检查麦克风后重新录音。",
+    },
+    "clip_no_speech": {
+        "status": 422,
+        "en": "No speech was found in the clip, only noise or music: please record one person speaking in a quiet room.",
+        "zh": "没有听到人说话，只有噪音或音乐：请在安静的房间录一个人说话。",
+    },
+    "clip_too_short": {
+        "status": 422,
+        "en": "The clip has {seconds} s of speech and at least 1 s is needed: please record about 10 seconds.",
+        "zh": "音频中只有 {seconds} 秒人声，至少需要 1 秒：请录大约 10 秒。",
+    },
     # the session
     "queue_full": {
         "status": 503,
@@ -143,6 +194,16 @@ MESSAGES: dict[str, dict] = {
         "status": 500,
         "en": "The folder {path} does not exist: make it first, or choose another.",
         "zh": "文件夹 {path} 不存在：请先创建，或选择其他位置。",
+    },
+    "package_missing": {
+        "status": 500,
+        "en": "{model} needs the package {package}: install it with bash start.sh --with {family}.",
+        "zh": "{model} 需要软件包 {package}：请运行 bash start.sh --with {family} 安装。",
+    },
+    "device_missing": {
+        "status": 500,
+        "en": "{model} is set to run on {device}, and this machine has no such device: set device = \"auto\" in config.toml.",
+        "zh": "{model} 被设置在 {device} 上运行，但本机没有该设备：请在 config.toml 中设置 device = \"auto\"。",
     },
     "weights_missing": {
         "status": 500,
