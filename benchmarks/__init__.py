@@ -1,0 +1,1 @@
+"""Side-by-side measurements, each a command: `python -m benchmarks NAME`."""
