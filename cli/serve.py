@@ -87,7 +87,7 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps)
         steps.line(6, "no model could be started: see the lines above", always=True)
         return False
     app = full_app(pool)
-    (await page).mount(app, pool.catalog())
+    (await page).mount(app)
     await front.switch(app)
     if not pool.ready:
         steps.line(6, "not every model is ready: the page shows which", always=True)

@@ -1,0 +1,60 @@
+// What the pieces of the page share: the choices made, the models there are, and who is told of changes.
+import { getJSON } from './api.js';
+import { recall, remember } from './memory.js';
+
+const bus = new EventTarget();
+const SETTLED = ['ready', 'failed', 'unloaded', 'registered'];
+
+function stored() {
+  try {
+    return JSON.parse(recall('choice')) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export const choice = { model: '', language: 'auto', voice: '', speed: 1, ...stored() };
+export let catalog = { default: '', text_limit: Infinity, models: [] };
+
+export function on(event, listener) {
+  bus.addEventListener(event, listener);
+}
+
+const tell = (event) => bus.dispatchEvent(new Event(event));
+
+export function choose(change) {
+  Object.assign(choice, change);
+  settle();
+  remember('choice', JSON.stringify(choice));
+  tell('choice');
+}
+
+export const primary = (tag) => tag.toLowerCase().split('-')[0];
+export const model = () => catalog.models.find(({ id }) => id === choice.model);
+
+// The voices that fit the chosen model and language.
+export function voices() {
+  const all = model()?.voices ?? [];
+  return choice.language === 'auto' ? all : all.filter((voice) => primary(voice.language) === choice.language);
+}
+
+// A choice that the catalog doesn't offer falls back to the nearest one it does.
+function settle() {
+  if (!catalog.models.length) return;
+  if (!model()) choice.model = (catalog.models.find(({ id }) => id === catalog.default) ?? catalog.models[0]).id;
+  // A model that isn't loaded yet doesn't know its languages and voices: keep the choice until it does.
+  const { languages, voices: known } = model();
+  if (languages.length && choice.language !== 'auto' && !languages.includes(choice.language)) choice.language = 'auto';
+  if (known.length && choice.voice && !voices().some(({ id }) => id === choice.voice)) choice.voice = '';
+}
+
+export async function loadCatalog() {
+  catalog = await getJSON('api/models');
+  settle();
+  tell('catalog');
+  tell('choice');
+  if (!catalog.models.every(({ state }) => SETTLED.includes(state))) setTimeout(retry, 1500);
+}
+
+const retry = () => loadCatalog().catch(() => setTimeout(retry, 3000));
+retry();

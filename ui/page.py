@@ -1,0 +1,56 @@
+"""The page: pieces laid out by Gradio, mounted at "/" of the product's app.
+
+All it shows comes from the HTTP API (api/models, api/pool, api/stream, api/requests), so it can open while models
+still warm up, and a click goes from the browser straight to the stream with no event of Gradio in between.
+"""
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio is imported
+
+import gradio as gr  # noqa: E402
+from fastapi import FastAPI  # noqa: E402
+
+from ui.assets import Assets  # noqa: E402
+from ui.piece import piece  # noqa: E402
+from ui.theme import theme  # noqa: E402
+
+
+def build_page(assets: Assets) -> gr.Blocks:
+    with gr.Blocks(title="ReadyVoice", analytics_enabled=False) as page:
+        piece(assets, "header")
+        with gr.Row(elem_classes="rv-columns"):
+            with gr.Column(scale=5, min_width=320, elem_classes="rv-card"):
+                piece(assets, "composer")
+                piece(assets, "player")
+            with gr.Column(scale=3, min_width=300, elem_classes="rv-card"):
+                piece(assets, "voices")
+        piece(assets, "pool")
+    # Gradio's queue looks for work every millisecond; nothing here needs it that often.
+    page._queue.sleep_when_free = 0.05
+    page._queue.progress_update_sleep_when_free = 0.2
+    return page
+
+
+def mount(app: FastAPI, root_path: str | None = None) -> FastAPI:
+    """Put the page at "/" of `app`. Call it after every other route: what it doesn't know, Gradio answers.
+
+    root_path: the public path prefix when a proxy strips one ("/voice").
+    """
+    assets = Assets()
+    assets.serve(app)
+    return gr.mount_gradio_app(
+        app, build_page(assets), path="/", theme=theme(), head=_head(assets), footer_links=[],
+        run_history=False, show_error=False, allowed_paths=[], root_path=root_path, mcp_server=False, ssr_mode=False,
+    )
+
+
+def _head(assets: Assets) -> str:
+    """Styles before the first paint, and scripts under way while Gradio still starts."""
+    styles = [f'<link rel="stylesheet" href="{assets.url(name)}">' for name in assets.named(".css")]
+    scripts = [
+        f'<link rel="modulepreload" href="{assets.url(name)}">'
+        for name in assets.named(".js") if not name.endswith("worklet.js")
+    ]
+    return "\n".join(['<meta name="color-scheme" content="light dark">', *styles, *scripts])

@@ -1,0 +1,125 @@
+// Model, language, speed and voice; each voice can be heard before it is chosen.
+import { make } from '../base/dom.js';
+import { languageName, load, locale, number, ready, t, translate } from '../base/i18n.js';
+import { catalog, choice, choose, model, on, primary, voices } from '../base/store.js';
+import * as engine from '../player/engine.js';
+
+const PLAY = 'M3 1.8v12.4L14 8z';
+const STOP = 'M2.5 2.5h11v11h-11z';
+
+export function mount(element) {
+  const models = element.querySelector('#rv-model');
+  const languages = element.querySelector('#rv-language');
+  const speed = element.querySelector('#rv-speed');
+  const list = element.querySelector('.rv-voice-list');
+  let shown = '';
+
+  models.addEventListener('change', () => choose({ model: models.value }));
+  languages.addEventListener('change', () => choose({ language: languages.value }));
+  speed.addEventListener('input', () => choose({ speed: Number(speed.value) }));
+  list.addEventListener('change', ({ target }) => choose({ voice: target.value }));
+  list.addEventListener('click', (event) => {
+    const button = event.target.closest('.rv-preview');
+    if (button) preview(button.dataset.voice, event);
+  });
+  engine.on((run) => mark(list, run));
+
+  const show = () => {
+    options(models, catalog.models.map(({ id, title, state }) => ({
+      value: id, text: state === 'ready' ? title : `${title} (${t(`pool.state.${state}`)})`, disabled: state === 'failed',
+    })), choice.model);
+    options(languages, [
+      { value: 'auto', text: t('language.auto') },
+      ...(model()?.languages ?? []).map((tag) => ({ value: tag, text: languageName(tag) })),
+    ], choice.language);
+    speed.value = choice.speed;
+    const value = t('speed.value', { speed: number(choice.speed, 2) });
+    element.querySelector('output').textContent = value;
+    speed.setAttribute('aria-valuetext', value);
+    const state = JSON.stringify([locale(), choice.model, choice.language, voices().map(({ id }) => id)]);
+    if (state !== shown) list.replaceChildren(...groups());
+    if (state !== shown && choice.voice) reveal(list);
+    shown = state;
+    for (const radio of list.querySelectorAll('input')) radio.checked = radio.value === choice.voice;
+    roving(list);
+    if (model()) engine.warm(model().sample_rate);
+  };
+  on('choice', () => ready.then(show));
+  translate(element, show);
+}
+
+function options(select, wanted, value) {
+  const state = JSON.stringify(wanted);
+  if (select.dataset.state !== state) {
+    select.dataset.state = state;
+    select.replaceChildren(...wanted.map(({ value: of, text, disabled }) => make('option', { value: of, text, disabled })));
+  }
+  select.value = value;
+}
+
+function groups() {
+  const all = voices();
+  if (!all.length) return [make('p', { class: 'rv-none', text: t('voice.none') })];
+  const tags = [...new Set(all.map(({ language }) => language))];
+  const first = tags.filter((tag) => primary(tag) === locale());
+  const ordered = [...first, ...tags.filter((tag) => !first.includes(tag))];
+  return [
+    row({ id: '', name: t('voice.auto'), note: t('voice.auto.note') }),
+    ...ordered.map((tag) => make('div', { role: 'group', 'aria-label': languageName(tag), class: 'rv-voice-group' }, [
+      make('div', { class: 'rv-group-name', 'aria-hidden': 'true', text: languageName(tag) }),
+      ...all.filter(({ language }) => language === tag).map((voice) => row({
+        ...voice, note: voice.gender ? t(`voice.${voice.gender}`) : '',
+      })),
+    ])),
+  ];
+}
+
+function row({ id, name, note }) {
+  const radio = make('input', { type: 'radio', name: 'rv-voice', value: id });
+  const label = make('label', { class: 'rv-voice' }, [
+    radio, make('span', { class: 'rv-voice-name', text: name }), make('small', { text: note }),
+  ]);
+  if (!id) return make('div', { class: 'rv-voice-row' }, [label]);
+  const button = make('button', {
+    type: 'button', class: 'rv-preview', 'data-voice': id, 'data-name': name, tabindex: '-1',
+    'aria-label': t('voice.preview', { name }), title: t('voice.preview', { name }),
+  });
+  button.innerHTML = `<svg viewBox="0 0 16 16" width="11" height="11" aria-hidden="true"><path d="${PLAY}" fill="currentColor"/></svg>`;
+  return make('div', { class: 'rv-voice-row' }, [label, button]);
+}
+
+// Only the chosen voice's preview is a stop of the Tab key, not all fifty.
+function roving(list) {
+  for (const button of list.querySelectorAll('.rv-preview')) {
+    button.tabIndex = button.dataset.voice === choice.voice ? 0 : -1;
+  }
+}
+
+function reveal(list) {
+  const radio = list.querySelector(`input[value="${CSS.escape(choice.voice)}"]`);
+  if (radio) list.scrollTop = radio.closest('.rv-voice-row').offsetTop - list.offsetTop - list.clientHeight / 3;
+}
+
+async function preview(id, event) {
+  const run = engine.current();
+  if (run?.preview === id && run.sounding) return engine.stop();
+  const voice = model().voices.find((one) => one.id === id);
+  const language = primary(voice.language);
+  const { preview: sentences } = await load('sentences');
+  engine.speak(
+    { text: sentences[language] ?? sentences.en, model: choice.model, voice: id, language, speed: choice.speed },
+    { rate: model().sample_rate, clicked: event.timeStamp, preview: id },
+  );
+}
+
+function mark(list, run) {
+  for (const button of list.querySelectorAll('.rv-preview')) {
+    const on = run.sounding && run.preview === button.dataset.voice;
+    if (button.classList.contains('rv-on') === on) continue;
+    button.classList.toggle('rv-on', on);
+    button.querySelector('path').setAttribute('d', on ? STOP : PLAY);
+    const label = t(on ? 'voice.previewing' : 'voice.preview', { name: button.dataset.name });
+    button.setAttribute('aria-label', label);
+    button.title = label;
+  }
+}
