@@ -91,7 +91,7 @@ MESSAGES: dict[str, dict] = {
         "en": "There is no request {id}: it may be too old to be remembered.",
         "zh": "找不到请求 {id}：可能时间太久，记录已不在。",
     },
-    # reference clips
+    # recordings that become reference clips
     "clip_empty": {
         "status": 422,
         "en": "The clip is empty: please choose another file or record again.",
@@ -102,10 +102,10 @@ MESSAGES: dict[str, dict] = {
         "en": "The clip is larger than {limit} MB: please cut it or save it as MP3 or FLAC.",
         "zh": "音频超过 {limit} MB：请剪短，或存为 MP3、FLAC 格式。",
     },
-    "clip_too_long": {
+    "recording_too_long": {
         "status": 422,
-        "en": "The clip is longer than {minutes} minutes: please cut out a part of 10 to 60 seconds.",
-        "zh": "音频超过 {minutes} 分钟：请剪出 10 到 60 秒的片段。",
+        "en": "The recording is longer than {minutes} minutes: please cut out a part of 10 to 60 seconds.",
+        "zh": "录音超过 {minutes} 分钟：请剪出 10 到 60 秒的片段。",
     },
     "clip_not_audio": {
         "status": 422,
@@ -127,17 +127,12 @@ MESSAGES: dict[str, dict] = {
         "en": "The clip has {channels} channels at {rate} Hz: please save it with 1 to {most} channels at {low} to {high} kHz.",
         "zh": "音频为 {channels} 声道、{rate} Hz：请存为 1 到 {most} 声道、{low} 到 {high} kHz。",
     },
-    "clip_silent": {
-        "status": 422,
-        "en": "The clip is silent: please check the microphone and record again.",
-        "zh": "音频没有声音：请检查麦克风后重新录音。",
-    },
     "clip_no_speech": {
         "status": 422,
         "en": "No speech was found in the clip, only noise or music: please record one person speaking in a quiet room.",
         "zh": "没有听到人说话，只有噪音或音乐：请在安静的房间录一个人说话。",
     },
-    "clip_too_short": {
+    "clip_little_speech": {
         "status": 422,
         "en": "The clip has {seconds} s of speech and at least 1 s is needed: please record about 10 seconds.",
         "zh": "音频中只有 {seconds} 秒人声，至少需要 1 秒：请录大约 10 秒。",
