@@ -23,6 +23,7 @@ _FUNCTION_WORDS = {
 _WORDS = {code: frozenset(words.split()) for code, words in _FUNCTION_WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _SURE_MARGIN = 8.0  # nats between the best and English before a text counts as not English
+_SHORT_MARGIN = 3.0  # the same for a short English sentence in a text of another language
 
 
 @lru_cache(maxsize=8)
@@ -43,6 +44,9 @@ def latin_language(text: str, candidates: tuple[str, ...], default: str) -> str:
     ranked = votes.most_common(2)
     if ranked and ranked[0][1] >= 2 and (len(ranked) == 1 or ranked[0][1] >= 2 * ranked[1][1]):
         return ranked[0][0]
+    if default != "en" and "en" in candidates and 1 < len(words) < 4:
+        scores = dict(_identifier(candidates).rank(text))
+        return "en" if scores["en"] > scores.get(default, -1e9) + _SHORT_MARGIN else default
     if len(words) < 4 or (not any(votes.values()) and text.isascii() and len(words) < 8):
         return default
     scores = dict(_identifier(candidates).rank(text[:2000]))
@@ -61,23 +65,17 @@ def latin_candidates(supported: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(code for code in supported if "L" in letters_of(code))
 
 
-def _only_japanese(han: str) -> bool:
-    """Whether a text of Chinese characters alone is written with Japanese forms (駅, 円, 気 ...)."""
+def _fits(text: str, encoding: str) -> bool:
     try:
-        han.encode("shift_jis")
+        text.encode(encoding)
     except UnicodeEncodeError:
         return False
-    odd = 0
-    for char in set(han):
-        for encoding in ("gb2312", "big5"):
-            try:
-                char.encode(encoding)
-                break
-            except UnicodeEncodeError:
-                continue
-        else:
-            odd += 1
-    return odd > 0
+    return True
+
+
+def _only_japanese(han: str) -> bool:
+    """Whether a text of Chinese characters alone is written with Japanese forms (駅, 円, 気 ...)."""
+    return _fits(han, "shift_jis") and any(not _fits(char, "gb2312") and not _fits(char, "big5") for char in set(han))
 
 
 class Chooser:
@@ -117,12 +115,13 @@ class Chooser:
         return choice
 
     def _han(self, text: str, found: str) -> str:
-        han, kana = found.count("H"), found.count("K")
-        if kana:
-            return "ja" if kana >= 2 or han <= 2 or self._text_kana else "zh"
-        if self._text_kana:
+        han = "".join(char for char, code in zip(text, found) if code == "H")
+        if not _fits(han, "cp932"):  # 们, 这, 说: no Japanese text has them
+            return "zh"
+        kana = found.count("K")
+        if kana > 1 or self._text_kana or (kana and (len(han) < 3 or not _fits(han, "gb2312"))):
             return "ja"
-        return "ja" if _only_japanese("".join(char for char, code in zip(text, found) if code == "H")) else "zh"
+        return "ja" if _only_japanese(han) else "zh"
 
     def _latin(self, text: str, found: str) -> str:
         if "H" in found or "K" in found:  # foreign words inside Chinese or Japanese are nearly always English

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -14,6 +15,8 @@ from models.text.segment import Run, Segment
 from models.text.words import word_borders
 
 _NOT_LETTERS = frozenset("Nepsmw")
+_LATIN_WORD = 1.3  # Chinese characters a Latin word (or address) counts for, when the main language is chosen
+_LETTERS = re.compile(r"\S*[^\W\d_]\S*")
 _SHORTEST = 10  # weight below which a piece is a scrap: a word or two
 
 
@@ -75,12 +78,13 @@ def _main_language(found: str, choice: dict[str, str], wish: str, default: str) 
 def _heaviest(segments: list[Segment], wish: str, default: str) -> str:
     if wish != "auto":
         return wish
-    totals: dict[str, int] = {}
+    totals: dict[str, float] = {}
     for segment in segments:
         for run in segment.runs:
-            weight = 3 if run.language in ("zh", "ja") else 1
-            totals[run.language] = totals.get(run.language, 0) + weight * sum(char.isalnum() for char in run.text)
-    return max(totals, key=totals.get) if totals else default
+            asian = run.language in ("zh", "ja")
+            size = sum(char.isalpha() for char in run.text) if asian else _LATIN_WORD * len(_LETTERS.findall(run.text))
+            totals[run.language] = totals.get(run.language, 0) + size
+    return max(totals, key=lambda name: (totals[name], name in ("zh", "ja"))) if any(totals.values()) else default
 
 
 def _merge(runs) -> tuple[Run, ...]:

@@ -1,6 +1,7 @@
 """Kinds of characters: which of them can be spoken, and by which languages."""
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 
@@ -100,8 +101,15 @@ def _letter(char: str, folded: str) -> str:
 
 
 def kinds(text: str) -> str:
-    """The kind of each character of `text`, as a string of the same length."""
-    return "".join(map(kind, text))
+    """The kind of each character of `text`, as a string of the same length. A long-vowel mark counts after kana only."""
+    found = "".join(map(kind, text))
+    return re.sub(r"(?<!K)K+", lambda m: _long_marks(text, m), found) if "ー" in text else found
+
+
+def _long_marks(text: str, match: re.Match[str]) -> str:
+    piece = text[match.start():match.end()]
+    marks = len(piece) - len(piece.lstrip("ー"))
+    return "p" * marks + "K" * (len(piece) - marks)
 
 
 def describe(found: str) -> dict[str, str]:

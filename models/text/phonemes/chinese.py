@@ -10,6 +10,7 @@ _MARKS = str.maketrans({
     "、": ", ", "，": ", ", "。": ". ", "．": ". ", "！": "! ", "？": "? ", "：": ": ", "；": "; ", "（": " (", "）": ") ",
     "《": " “", "》": "” ", "「": " “", "」": "” ", "『": " “", "』": "” ", "【": " “", "】": "” ", "〈": " “", "〉": "” ",
 })
+_LATIN = re.compile(r"[A-Za-zÀ-ɏ]+(?:['-][A-Za-zÀ-ɏ]+)*")
 _HAN = re.compile(r"[\u3400-\u9fff〇]+")
 
 
@@ -36,5 +37,12 @@ def _words(match: re.Match[str]) -> str:
 
 
 def phonemes(text: str) -> str:
-    """text: normalised Chinese (no digits); letters of other scripts are left for the caller."""
-    return _HAN.sub(_words, text.translate(_MARKS))
+    """text: normalised Chinese (no digits). Latin words in it are read as American English."""
+    text = text.translate(_MARKS)
+    return _HAN.sub(_words, _LATIN.sub(lambda m: f" {_english(m.group())} ", text))
+
+
+def _english(word: str) -> str:
+    from models.text.phonemes import english
+
+    return english.phonemes(word, british=False)

@@ -7,6 +7,7 @@ import warnings
 from functools import lru_cache
 
 from models.text.phonemes import espeak_ng
+from models.text.phonemes.heteronyms import hinted
 
 _load = threading.Lock()
 _tagging = threading.Lock()
@@ -60,6 +61,9 @@ def _spell_sounds(word: str, british: bool) -> str | None:
 
 def phonemes(text: str, british: bool) -> str:
     """text: normalised English."""
+    text = re.sub(r"[\[\]]", " ", text).strip()
+    if re.fullmatch(r"[A-Z]\W*", text):  # a lone letter is its name: "A" in a Chinese sentence is no article
+        text = re.sub(r"^A", "[A](/ˈA/)", text)
     g2p = _g2p(british)
     with _tagging:
-        return g2p(re.sub(r"[\[\]]", " ", text))[0]
+        return g2p(hinted(text, british))[0]

@@ -69,7 +69,7 @@ def phonemes(text: str) -> str:
         reading = re.sub(r"[^ァ-ヺー]", "", word["pron"])
         if word["pos"] == "記号" and (word["string"] in _MARKS or not reading):
             out.append(_MARKS.get(word["string"], " ") + " ")
-        elif reading == "ー" or (out and reading.startswith("ー")):
+        elif out and reading.startswith("ー"):
             out[-1] = out[-1].rstrip() + kana_phonemes(reading) + " "
         else:
             out.append(kana_phonemes(reading) + " ")
