@@ -1,0 +1,160 @@
+"""The kokoro family behind the protocol."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from torch import Tensor
+
+from models.errors import SpeechError
+from models.events import SpeechRequest
+from models.families.kokoro import catalogue, checkpoint, device, phonemes, silence, voices, weights
+from models.families.kokoro.network import MAX_PHONEMES, SAMPLE_RATE, KokoroNetwork
+from models.families.protocol import ModelSpec, Plan, Turn, Voice
+from models.slots import Slots
+from models.text import Segment
+
+FIRST_LIMIT, LIMIT = 60, 240  # characters of the first and the other segments
+
+
+class KokoroModel:
+    """See `models.families.protocol.Model`."""
+
+    def __init__(self, spec: ModelSpec):
+        self.spec = spec
+        self.sample_rate = SAMPLE_RATE
+        self.languages = catalogue.LANGUAGES
+        self.device, self.precision = "", ""
+        self._network: KokoroNetwork | None = None
+        self._voices: voices.Voices | None = None
+
+    # -- life
+
+    def load(self, progress: Callable[[str], None]) -> None:
+        where, dtype = device.resolve(self.spec.device, self.spec.precision)
+        self.device, self.precision = str(where), str(dtype).removeprefix("torch.")
+        path = weights.fetch(self.spec.path, progress)
+        file = weights.model_file(path)
+        self._vocabulary = phonemes.vocabulary(path)
+        self._network = _network(file, where, dtype)
+        self._voices = voices.Voices(self.spec.id, self._readers(path), self.spec.options.get("style_cache_slots", 16), where)
+        if self.spec.voice:
+            self._voices.find(self.spec.voice)
+
+    def _readers(self, path) -> dict[str, Callable[[], Tensor]]:
+        if self.spec.path is not None and (files := weights.local_voices(path)):
+            return voices.published(files)
+        return voices.stock(weights.folder() / weights.VOICES_FILE)
+
+    def warm(self) -> Iterator[str]:
+        from models.text import warm as warm_text
+
+        for language in dict.fromkeys(voice.language.replace("en-us", "en") for voice in self._voices.all):
+            warm_text([language])
+            yield f"text {language}"
+        for words in (2, 6, 20):
+            text = " ".join(["Everything is ready now."] * words)
+            request = SpeechRequest(text=text, language="en", seed=0)
+            plan = self.plan(request)
+            for segment in plan.segments[:2]:
+                for _ in self.speak(segment, plan, request, Turn()):
+                    pass
+            yield f"{words * 4} words"
+
+    def unload(self) -> None:
+        self._network = None
+        if self._voices is not None:
+            self._voices.styles.clear()
+        if self.device.startswith("cuda"):
+            torch.cuda.empty_cache()
+
+    def slots(self) -> list[Slots]:
+        return [self._voices.styles] if self._voices else []
+
+    # -- voices and plans
+
+    def voices(self) -> list[Voice]:
+        return list(self._voices.all)
+
+    def default_voice(self, language: str) -> str:
+        if self.spec.voice:
+            own = self._voices.info(self._voices.find(self.spec.voice).main).language
+            tag = language.lower().replace("_", "-")
+            if tag in ("", "auto", own, own.split("-")[0]):
+                return self.spec.voice
+        return catalogue.default_voice(self._voices.all, language)
+
+    def plan(self, request: SpeechRequest) -> Plan:
+        from models.text import plan_segments
+
+        if request.voice:
+            self._voices.find(request.voice)
+        language = request.language or "auto"
+        main, segments = plan_segments(request.text, language, self.languages, FIRST_LIMIT, LIMIT)
+        region = language.lower().replace("_", "-")
+        voice = request.voice or self.default_voice(region if region.startswith(f"{main}-") else main)
+        return Plan(voice, main, segments)
+
+    # -- speaking
+
+    def speak(self, segment: Segment, plan: Plan, request: SpeechRequest, turn: Turn) -> Iterator[np.ndarray]:
+        from models.text.phonemes import kokoro_runs
+
+        mix = self._voices.find(plan.voice)
+        english = self._english(mix, request.language)
+        pieces = phonemes.pieces(kokoro_runs(segment.runs, english), MAX_PHONEMES)
+        style = self._style(mix, turn)
+        for number, piece in enumerate(pieces):
+            ids = phonemes.ids(piece, self._vocabulary)
+            if not ids:
+                continue
+            samples = self._render(ids, style, request, turn)
+            ends = segment.ends if number + 1 == len(pieces) else "word"
+            heard = silence.framed(samples, self.sample_rate, ends, request.speed)
+            if len(heard):
+                yield heard
+
+    def _english(self, mix: voices.Mix, language: str) -> str:
+        """The region English is read in: the request's, else the voice's own, else American."""
+        wish = language.lower().replace("_", "-")
+        if wish in ("en-us", "en-gb"):
+            return wish
+        own = self._voices.info(mix.main).language
+        return own if own.startswith("en") else "en-us"
+
+    def _style(self, mix: voices.Mix, turn: Turn) -> Tensor:
+        began = time.perf_counter()
+        style, hit = self._voices.style(mix)
+        if turn.voice_prepare is None:
+            turn.caches["style_cache"] = "hit" if hit else "miss"
+            turn.voice_prepare = time.perf_counter() - began
+        return style
+
+    def _render(self, ids: list[int], style: Tensor, request: SpeechRequest, turn: Turn) -> np.ndarray:
+        """Token ids without boundaries -> float32 samples."""
+        noise = turn.state.get("noise")
+        if noise is None:
+            noise = turn.state["noise"] = torch.Generator(self.device)
+            noise.manual_seed(request.seed % 2**64) if request.seed is not None else noise.seed()
+        tokens = torch.tensor([[phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]], device=self.device)
+        row = style[len(ids) - 1].unsqueeze(0)
+        spoken = self._network(tokens, row, request.speed, noise)
+        return spoken.samples.cpu().numpy().clip(-1.0, 1.0)
+
+
+def _network(file, where: torch.device, dtype: torch.dtype) -> KokoroNetwork:
+    """Raises SpeechError("weights_broken")."""
+    with torch.device("meta"):
+        network = KokoroNetwork()
+    try:
+        tensors = checkpoint.read(file)
+        checkpoint.check(tensors, network.state_dict())
+    except (checkpoint.CheckpointError, OSError, SafetensorError, RuntimeError, AttributeError) as error:
+        raise SpeechError("weights_broken", model="kokoro", path=file, reason=error, advice=weights.REMEDY) from error
+    network.load_state_dict(tensors, assign=True)
+    network.requires_grad_(False).eval().to(where)
+    network.decoder.narrow(dtype)
+    return network

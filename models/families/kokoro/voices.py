@@ -1,0 +1,121 @@
+"""Voice styles: stock voices and mixes of them, as the tensors the network wants."""
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from models.errors import SpeechError
+from models.families.kokoro import catalogue
+from models.families.kokoro.weights import REMEDY, VOICE_SHAPE
+from models.families.protocol import Voice
+from models.slots import Slots
+
+ROWS, STYLE = VOICE_SHAPE[0], VOICE_SHAPE[2]
+# a name, and a weight in brackets where it isn't 1
+PART = re.compile(r"\s*([\w.-]+)\s*(?:\(\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*\))?\s*")
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Stock voices and their shares, which sum to 1. id: as it was written."""
+
+    id: str
+    parts: tuple[tuple[str, float], ...]
+
+    @property
+    def main(self) -> str:
+        """The voice with the greatest share."""
+        return max(self.parts, key=lambda part: part[1])[0]
+
+
+class Voices:
+    """All voices of a loaded model. Reading voices and mixing them is left until a style is asked for."""
+
+    def __init__(self, model_id: str, read: dict[str, Callable[[], Tensor]], slots: int, device: torch.device):
+        self._model_id, self._read, self._device = model_id, read, device
+        self._digests: dict[str, str] = {}
+        self.all = catalogue.arranged(read)
+        self.styles: Slots[Tensor] = Slots("style_cache", slots, lambda style: style.nbytes)
+
+    def find(self, text: str) -> Mix:
+        """"af_heart", or a mix: "af_heart(2)+am_michael(1)". Raises SpeechError (voice_unknown, voice_mix_invalid)."""
+        shares: dict[str, float] = {}
+        for part in text.split("+"):
+            match = PART.fullmatch(part)
+            if match is None or (weight := float(match[2] or 1)) <= 0:
+                raise SpeechError("voice_mix_invalid", "voice", name=text)
+            name = match[1]
+            if name not in self._read:
+                raise self._unknown(name)
+            shares[name] = shares.get(name, 0.0) + weight
+        total = sum(shares.values())
+        return Mix(text, tuple(sorted((name, weight / total) for name, weight in shares.items())))
+
+    def info(self, name: str) -> Voice:
+        return next(voice for voice in self.all if voice.id == name)
+
+    def style(self, mix: Mix) -> tuple[Tensor, bool]:
+        """float32 [510, 256] on the model's device, a row per number of phonemes; and whether it was a cache hit."""
+        key = tuple((self._digest(name), share) for name, share in mix.parts)
+        return self.styles.get(key, lambda: self._make(mix))
+
+    def _make(self, mix: Mix) -> Tensor:
+        blend = sum(self._read[name]() * share for name, share in mix.parts)
+        return blend.to(self._device)
+
+    def _digest(self, name: str) -> str:
+        """sha256 of a voice's numbers; a loaded model's voices don't change, so each is read for it once."""
+        if name not in self._digests:
+            self._digests[name] = hashlib.sha256(self._read[name]().numpy().tobytes()).hexdigest()
+        return self._digests[name]
+
+    def _unknown(self, name: str) -> SpeechError:
+        near = get_close_matches(name, self._read, 3, 0.5)
+        some = near or [voice.id for voice in self.all[:6]]
+        return SpeechError("voice_unknown", "voice", model=self._model_id, name=name, suggestion={
+            "en": ("did you mean " if near else "choose for instance ") + ", ".join(some),
+            "zh": ("您是指 " if near else "例如可选 ") + "、".join(some),
+        })
+
+
+def stock(file: Path) -> dict[str, Callable[[], Tensor]]:
+    """A reader per voice of a safetensors file. Raises SpeechError("weights_broken")."""
+    try:
+        stored = safe_open(file, framework="pt")
+        names = list(stored.keys())
+    except (OSError, SafetensorError) as error:
+        raise _broken(file, error) from error
+    return {name: lambda name=name: _shaped(stored.get_tensor(name), file) for name in names}
+
+
+def published(files: list[Path]) -> dict[str, Callable[[], Tensor]]:
+    """A reader per file: NAME.pt as published, or NAME.bin (raw little-endian float32)."""
+
+    def read(file: Path) -> Tensor:
+        try:
+            if file.suffix == ".pt":
+                return _shaped(torch.load(file, map_location="cpu", weights_only=True), file)
+            return _shaped(torch.from_numpy(np.fromfile(file, dtype="<f4")), file)
+        except (OSError, RuntimeError, ValueError) as error:
+            raise _broken(file, error) from error
+
+    return {file.stem: lambda file=file: read(file) for file in files}
+
+
+def _shaped(tensor: Tensor, file: Path) -> Tensor:
+    if tensor.numel() != ROWS * STYLE:
+        raise _broken(file, f"{tensor.numel()} numbers, not {ROWS * STYLE}")
+    return tensor.reshape(ROWS, STYLE).float()
+
+
+def _broken(file: Path, reason: object) -> SpeechError:
+    return SpeechError("weights_broken", model="kokoro", path=file, reason=reason, advice=REMEDY)
