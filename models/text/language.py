@@ -30,9 +30,10 @@ _SHORT_MARGIN = 3.0  # the same for a short English sentence in a text of anothe
 def _identifier(languages: tuple[str, ...]):
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
-    identifier.set_languages(list(languages))
-    return identifier
+    full = LanguageIdentifier.from_model_file(MODEL_FILE)
+    full.set_languages(list(languages))
+    # a new one of only these languages: the full one would keep the tables of all the others
+    return LanguageIdentifier(full.nb_ptc, full.nb_pc, full.nb_classes, full.tk_nextmove, full.tk_output, tk_row=full.tk_row)
 
 
 def latin_language(text: str, candidates: tuple[str, ...], default: str) -> str:

@@ -195,6 +195,13 @@ class _Splitter:
         borders = [at for at in word_borders(self.text, start, min(end, stop + 10), japanese) if start < at <= stop]
         if borders:
             return min(borders, key=lambda at: abs(self.weight(start, at) - target)), WORD
+        spaces = [match.end() for match in re.finditer(r"\s+", self.text[start:end])]
+        before = [start + at for at in spaces if start + at <= stop]
+        if before:  # words that belong together, but too many of them
+            return before[-1], WORD
+        after = start + spaces[0] if spaces else end
+        if self.weight(start, after) <= self.limit:
+            return after, WORD
         return self._inside(start, end, stop), WORD
 
     def _inside(self, start: int, end: int, stop: int) -> int:

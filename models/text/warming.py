@@ -1,6 +1,9 @@
 """Load everything the front end needs, so that no request pays for it."""
 from __future__ import annotations
 
+import ctypes
+import gc
+import sys
 from collections.abc import Sequence
 
 from models.text.plan import plan_segments
@@ -39,3 +42,14 @@ def warm(languages: Sequence[str], phonemes: str = "kokoro") -> None:
             kokoro_runs([Run(text, language.split("-")[0])], english)
         else:
             espeak(spoken_form(text, language.split("-")[0]), phonemes)
+    _return_memory()
+
+
+def _return_memory() -> None:
+    """Give the memory that reading dictionaries took for a moment back to the system (glibc keeps it otherwise)."""
+    gc.collect()
+    if sys.platform.startswith("linux"):
+        try:
+            ctypes.CDLL(None).malloc_trim(0)
+        except AttributeError:  # another C library
+            pass

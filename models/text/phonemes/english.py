@@ -1,7 +1,10 @@
 """English to Kokoro's phonemes: misaki's lexicon, spaCy's tagger for words with two readings, espeak-ng for the rest."""
 from __future__ import annotations
 
+import importlib.resources
+import json
 import re
+import sys
 import threading
 import warnings
 from functools import lru_cache
@@ -43,10 +46,42 @@ def _g2p(british: bool):
 
         def __init__(self):
             self.version, self.british, self.unk = None, british, ""
-            self.nlp, self.lexicon = nlp, en.Lexicon(british)
+            self.nlp, self.lexicon = nlp, en.Lexicon.__new__(en.Lexicon)
+            self.lexicon.british, self.lexicon.cap_stresses = british, (0.5, 2)
+            variant = "gb" if british else "us"
+            self.lexicon.golds, self.lexicon.silvers = (_words(f"{variant}_{grade}.json") for grade in ("gold", "silver"))
             self.fallback = lambda token: (_spell_sounds(token.text, british), 2)
 
     return Phonemizer()
+
+
+class _Words(dict):
+    """A lexicon that also finds "Word" under "word" and "word" under "Word", as misaki's own doubled tables do."""
+
+    def __contains__(self, word: object) -> bool:
+        return self.get(word) is not None
+
+    def get(self, word, default=None):
+        found = dict.get(self, word)
+        if found is None and len(word) > 1:
+            if word == word.lower():
+                found = dict.get(self, word.capitalize())
+            elif word == word.lower().capitalize():
+                found = dict.get(self, word.lower())
+        return default if found is None else found
+
+    def __getitem__(self, word):
+        found = self.get(word)
+        if found is None:
+            raise KeyError(word)
+        return found
+
+
+def _words(name: str) -> _Words:
+    """One of misaki's tables, its strings shared with the other tables."""
+    text = (importlib.resources.files("misaki.data") / name).read_text("utf-8")
+    return _Words((sys.intern(word), sys.intern(sounds) if isinstance(sounds, str) else sounds)
+                  for word, sounds in json.loads(text).items())
 
 
 def _spell_sounds(word: str, british: bool) -> str | None:
