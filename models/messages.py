@@ -19,6 +19,11 @@ MESSAGES: dict[str, dict] = {
         "en": "{model} does not speak {language}: choose one of {choices}.",
         "zh": "{model} 不会说 {language}，请从这些语言中选择：{choices}。",
     },
+    "script_unsupported": {
+        "status": 422,
+        "en": "{model} reads {language} only, and the text has {what}: please choose another voice or model.",
+        "zh": "{model} 只会读 {language}，而文字中有{what}：请换一个声音或模型。",
+    },
     # the request
     "field_invalid": {
         "status": 422,
@@ -85,6 +90,11 @@ MESSAGES: dict[str, dict] = {
         "status": 422,
         "en": "The reference clip is silent: please record or choose one with a voice in it.",
         "zh": "参考音频没有声音：请重新录制或选择包含人声的音频。",
+    },
+    "clip_transcript_missing": {
+        "status": 422,
+        "en": "{model} needs the words spoken in the reference clip: please type them in as its transcript.",
+        "zh": "{model} 需要参考音频中所说的文字：请填写它的文字稿。",
     },
     "request_unknown": {
         "status": 404,

@@ -5,7 +5,22 @@ import re
 import unicodedata
 
 from models.families.vits.piper import BOS, EOS, PAD, PiperVoice
+from models.text.scripts import describe, kinds, letters_of
 from models.text.segment import Segment
+
+FOREIGN_SHARE = 0.1  # of a text, above which a voice of another script should not try
+NAMED = frozenset("E")  # letters that espeak-ng names in every language: a stray Greek one is a symbol
+
+
+def foreign(text: str, language: str) -> dict[str, str] | None:
+    """What the text is written in, in words per language of the messages, if too much of it is in letters that
+    `language` doesn't use; else None. A little of that is left to espeak-ng, which says what kind of letter it is."""
+    found = [code for code in kinds(text) if code not in "Nepsmw"]
+    strange = [code for code in found if code not in letters_of(language) | (NAMED if set(found) > NAMED else set())]
+    weight = sum(3 if code in "HK" else 1 for code in strange)
+    if weight <= FOREIGN_SHARE * (weight + len(found) - len(strange)):
+        return None
+    return describe("".join(strange))
 
 
 def phoneme_ids(segment: Segment, voice: PiperVoice) -> list[int]:

@@ -15,10 +15,12 @@ from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.families.vits import fetch
-from models.families.vits.frontend import phoneme_ids
+from models.families.vits.frontend import foreign, phoneme_ids
+from models.families.vits.level import level
 from models.families.vits.network import Network, Scales
 from models.families.vits.piper import PiperVoice, find_voices
 from models.families.vits.prepare import prepare
+from models.memory import give_back
 from models.slots import Slots
 from models.text.segment import Segment
 
@@ -63,6 +65,7 @@ class VitsModel:
         if self.spec.voice:
             self._find(self.spec.voice)
         self._network(self._find(self.spec.voice or next(iter(self._stock))).piper)
+        give_back()
 
     def warm(self) -> Iterator[str]:
         from models.text import warm as warm_text
@@ -81,6 +84,7 @@ class VitsModel:
     def unload(self) -> None:
         self._networks.clear()
         self._ids.clear()
+        give_back()
 
     def slots(self) -> list[Slots]:
         return [self._networks, self._ids]
@@ -110,6 +114,9 @@ class VitsModel:
         if wish not in ("auto", "", tag):
             raise SpeechError("language_unsupported", "language", model=f"{self.spec.id} ({stock.shown.id})",
                               language=request.language, choices=[tag])
+        if strange := foreign(request.text, tag):
+            raise SpeechError("script_unsupported", "text", model=f"{self.spec.id} ({stock.shown.id})", language=tag,
+                              what=strange)
         language, segments = plan_segments(request.text, "auto", (tag,), FIRST_LIMIT, LIMIT)
         return Plan(stock.shown.id, language, segments)
 
@@ -134,7 +141,8 @@ class VitsModel:
             return
         seed = None if request.seed is None else [request.seed % 2**64, segment.index]
         rng = np.random.Generator(np.random.SFC64(seed))
-        yield from network.speak(ids, self._scales(stock.piper, request), stock.speaker, rng)
+        for samples in network.speak(ids, self._scales(stock.piper, request), stock.speaker, rng):
+            yield np.clip(samples * network.gain, -1.0, 1.0)
         if pause := PAUSES[segment.ends] * (segment is not plan.segments[-1]):
             yield np.zeros(round(pause / request.speed * self.sample_rate), np.float32)
 
@@ -153,7 +161,9 @@ class VitsModel:
 
         def load() -> Network:
             folder, layout = prepare(voice, self.spec.id, self._progress)
-            return Network(folder, layout, self._threads, self.spec.options.get("mem_saver", False))
+            network = Network(folder, layout, self._threads, self.spec.options.get("mem_saver", False))
+            network.gain = level(folder, network, voice)
+            return network
 
         network, hit = self._networks.get(voice.name, load)
         if turn is not None:

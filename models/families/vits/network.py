@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime as ort
 
+from models.families.vits.engine import load_optimised, load_stage
 from models.families.vits.prepare import Layout, StageLayout
 from models.families.vits.split import DURATION_NOISE, NOISE
 from models.families.vits.windows import windows
@@ -30,12 +31,13 @@ class Network:
 
     def __init__(self, folder: Path, layout: Layout, threads: int, saver: bool = False):
         self.layout = layout
+        self.gain = 1.0  # what callers should multiply the samples by, once it has been measured
         self.hop = int(np.prod([stage.rate for stage in layout.stages]))  # samples per frame
         self._options = ort.RunOptions()
         if saver:
             self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        self._encoder = _session(folder / "encoder.onnx", threads, optimised=True)
-        self._stages = [_session(folder / stage.file, threads) for stage in layout.stages]
+        self._encoder = load_optimised(folder / "encoder.onnx", threads)
+        self._stages = [load_stage(folder / stage.file, threads) for stage in layout.stages]
 
     def speak(self, ids: list[int], scales: Scales, speaker: int | None, rng: np.random.Generator,
               first: int = FIRST_WINDOW, largest: int = LARGEST_WINDOW) -> Iterator[np.ndarray]:
@@ -146,15 +148,3 @@ class Columns:
         made = self._session.run(None, feed, self._options)[0]
         made = made.reshape(1, -1, (high - low) * stage.rate)
         return made[..., (begin - low) * stage.rate:(end - low) * stage.rate]
-
-
-def _session(path: Path, threads: int, optimised: bool = False) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.enable_mem_pattern = False  # patterns are kept per shape for ever, and lengths vary without end
-    if optimised:
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    provider = ("CPUExecutionProvider", {"arena_extend_strategy": "kSameAsRequested"})
-    return ort.InferenceSession(str(path), options, providers=[provider])
