@@ -5,6 +5,7 @@ import asyncio
 import time
 
 from fastapi import APIRouter, Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from models.audio.encode import to_pcm16
@@ -18,12 +19,14 @@ from server.schema import EXPECTED, SpeechBody, read_body, to_request
 PIECE = 0.5  # seconds of audio a write: small enough that a slow reader's pace is felt
 
 
-class PcmResponse:
+class PcmResponse(Response):
     """An ASGI answer that starts with the first sound, so that whatever fails before it gets its proper status.
 
     A closed connection cancels the work at once, also while it is still queued. A failure after the first sound ends
     the connection without its closing chunk: the client sees a broken transfer, and /api/requests/ID says why.
     """
+
+    background = None  # FastAPI looks for it; nothing else of Response's is used, so its __init__ isn't called
 
     def __init__(self, stream: EventStream, request_id: str, accept_language: str | None):
         self._stream, self._id, self._accept_language = stream, request_id, accept_language
