@@ -7,6 +7,7 @@ from models.families.protocol import FamilyInfo
 
 REGISTRY = {
     "kokoro": "models.families.kokoro",
+    "pocket_tts": "models.families.pocket_tts",
     "vits": "models.families.vits",
 }
 
