@@ -12,7 +12,7 @@ ENDS = {PARAGRAPH: "paragraph", SENTENCE: "sentence", CLAUSE: "clause", PHRASE: 
 _CLOSERS = "\"”’»」』）)\\]】》"
 _STOP = re.compile(rf"[.!?…。！？｡।॥؟]+[{_CLOSERS}]*")
 _PAUSE = re.compile(rf"[,;:，、；：]+[{_CLOSERS}]*|(?<=\s)[-–—]+(?=\s)|[—–]{{1,2}}|[)）」』】》](?=\s|[\u3041-\u9fff])")
-_BREAK = re.compile(r"[ \t]*(?:\r\n|\r|\n|\u2028|\u2029|\x0b|\x0c|\x85)[ \t\r\n\u2028\u2029]*")
+_BREAK = re.compile(r"(?:\r\n|\r|\n|\u2028|\u2029|\x0b|\x0c|\x85)[ \t\r\n\u2028\u2029]*")
 # never the end of a sentence; those in _NUMBERED only before a digit
 _TITLES = frozenset(
     "mr mrs ms dr prof st mt ft rev gen col sgt capt lt cmdr hon sen rep gov pres supt fr sra srta dra ud uds mme mlle"

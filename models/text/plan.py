@@ -150,7 +150,7 @@ class _Splitter:
         pieces, start = [], sentence.start
         if first and self.weight(start, sentence.end) > 1.3 * self.first_limit:
             cut = self._cut_first(start, sentence.end)
-            if cut:
+            if cut and cut[0] < sentence.end:
                 start = self._add(pieces, sentence, start, *cut)
         while (left := self.weight(start, sentence.end)) > self.limit:
             target = left / math.ceil(left / self.limit)
@@ -161,7 +161,9 @@ class _Splitter:
 
     def _add(self, pieces: list[_Piece], sentence: _Piece, start: int, at: int, level: float) -> int:
         pieces.append(_Piece(start, start + len(self.text[start:at].rstrip()), level, sentence.choice))
-        return at + len(self.text[at:sentence.end]) - len(self.text[at:sentence.end].lstrip())
+        while at < sentence.end and self.text[at].isspace():
+            at += 1
+        return at
 
     def _cut_first(self, start: int, end: int) -> tuple[int, float] | None:
         """Where the first sentence may be cut early, best where a speaker would pause; None to leave it whole."""
@@ -177,6 +179,8 @@ class _Splitter:
         return self._best(start, end, low, 0.9 * self.first_limit, 1.3 * self.first_limit)
 
     def _scrap(self, start: int, end: int) -> bool:
+        if end - start > 48:
+            return False
         piece = self.text[start:end]
         return self.weight(start, end) < _SHORTEST or (piece.isascii() and len(piece.split()) < 3)
 
@@ -195,7 +199,7 @@ class _Splitter:
         borders = [at for at in word_borders(self.text, start, min(end, stop + 10), japanese) if start < at <= stop]
         if borders:
             return min(borders, key=lambda at: abs(self.weight(start, at) - target)), WORD
-        spaces = [match.end() for match in re.finditer(r"\s+", self.text[start:end])]
+        spaces = [match.end() for match in re.finditer(r"\s+", self.text[start:min(end, start + 2 * self.limit)])]
         before = [start + at for at in spaces if start + at <= stop]
         if before:  # words that belong together, but too many of them
             return before[-1], WORD

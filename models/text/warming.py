@@ -11,7 +11,7 @@ from models.text.segment import Run
 
 _SAMPLES = {
     "en": "On May 5, 2024, Dr. Smith read 3.5 pages for $20; zyxgo.",
-    "zh": "2024年5月3日，今天花了12.5元。", "ja": "2024年5月3日、今日は良い天気です。",
+    "zh": "2024年5月3日，今天花了12.5元。", "ja": "2024年5月3日、今日は何を食べますか。",
     "es": "Hola, son las 3.", "fr": "Bonjour, il est 3 heures.", "hi": "नमस्ते, आप कैसे हैं?",
     "it": "Ciao, sono le 3.", "pt": "Olá, são 3 horas.",
 }
@@ -35,8 +35,8 @@ def warm(languages: Sequence[str], phonemes: str = "kokoro") -> None:
     if "ja" in supported:
         japanese()
     for language in languages:
-        text = _SAMPLES.get(language.split("-")[0], "a")
-        plan_segments(text, language, supported, 40, 200)
+        text = _SAMPLES.get(language.split("-")[0], "a 1")
+        plan_segments(text, "auto", supported, 40, 200)
         if phonemes == "kokoro":
             english = "en-gb" if language == "en-gb" else "en-us"
             kokoro_runs([Run(text, language.split("-")[0])], english)

@@ -17,7 +17,7 @@ VOCABULARY: dict[str, int] = {
     "ː": 158, "ʰ": 162, "ʲ": 164, "↓": 169, "→": 171, "↗": 172, "↘": 173, "ᵻ": 177,
 }
 _TWINS = str.maketrans({"g": "ɡ", "～": "—", "–": "—", "«": "“", "»": "”", "[": "(", "]": ")", "'": None, "ʼ": None})
-_SPACE_BEFORE = re.compile(r"\s+(?=[;:,.!?…)”])")
+_SPACE_BEFORE = re.compile(r" (?=[;:,.!?…)”])")
 _SPACES = re.compile(r"\s+")
 
 

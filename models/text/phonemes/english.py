@@ -12,6 +12,7 @@ from functools import lru_cache
 from models.text.phonemes import espeak_ng
 from models.text.phonemes.heteronyms import hinted
 
+_LONG = re.compile(r"\S{48,}")  # misaki's time grows steeply with the parts of one unbroken string
 _load = threading.Lock()
 _tagging = threading.Lock()
 # espeak-ng's sounds in misaki's alphabet; a tie "^" joins the letters of one sound (misaki's EN_PHONES.md)
@@ -99,6 +100,7 @@ def phonemes(text: str, british: bool) -> str:
     text = re.sub(r"[\[\]]", " ", text).strip()
     if re.fullmatch(r"[A-Z]\W*", text):  # a lone letter is its name: "A" in a Chinese sentence is no article
         text = re.sub(r"^A", "[A](/ˈA/)", text)
+    text = _LONG.sub(lambda m: re.sub(r"[\W_]+", " ", m.group()), text)
     g2p = _g2p(british)
     with _tagging:
         return g2p(hinted(text, british))[0]

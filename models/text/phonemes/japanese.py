@@ -58,8 +58,8 @@ def kana_phonemes(kana: str) -> str:
 def _frontend(text: str) -> list[dict]:
     import pyopenjtalk
 
-    with _lock:
-        return pyopenjtalk.run_frontend(text)
+    with _lock:  # Sudachi's second opinion on a few readings would cost 80 MB and 0.2 s in some later request
+        return pyopenjtalk.run_frontend(text, use_sudachi_kanji_yomi=False)
 
 
 def phonemes(text: str) -> str:

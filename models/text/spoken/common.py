@@ -27,7 +27,9 @@ def clean(text: str) -> str:
     """Printable text in composed form: emoji and characters nobody reads dropped, line breaks made pauses."""
     text = unicodedata.normalize("NFC", text)
     text = "".join(_FOLD.get(char) if char in _FOLD else _fold(char) for char in text)
-    text = re.sub(r"[ \t]*[\r\n\x0b\x0c\x85\u2028\u2029][\s]*", _line_break(text), text)
+    text = re.sub(r"[ \t]+", " ", text)
+    text = re.sub(r"[\r\n\x0b\x0c\x85\u2028\u2029]\s*", _line_break(text), text)
+    text = re.sub(r"([^\w\s])\1{3,}", r"\1\1\1", text)
     return re.sub(r"\s+", " ", text).strip()
 
 
@@ -62,7 +64,7 @@ def _number(char: str) -> str:
 
 def _line_break(text: str):
     def replace(match: re.Match[str]) -> str:
-        before, after = text[:match.start()][-80:], text[match.end():match.end() + 1]
+        before, after = text[max(0, match.start() - 80):match.start()].rstrip(), text[match.end():match.end() + 1]
         if not before or before[-1] in ".!?,;:。！？，；：、…—" or "\n\n" not in match.group() and is_soft_break(before, after):
             return " "
         return "。" if kind(before[-1]) in "HK" else ". "

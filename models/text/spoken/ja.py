@@ -33,6 +33,7 @@ _RULES = [(re.compile(pattern), replace) for pattern, replace in [
     (r"(?<=[時日月年人円度回個分秒歳])\s?[~〜～]\s?(?=\d)", "から"),
     (r"(\d[\d.]*)\s?(?:°C|℃)", r"\1度"),
     (r"(?<=\d)\s?㎡", "平方メートル"), (r"(?<=\d)\s?㎏", "キログラム"),
+    (r"(?<!\d)\d{17,}(?!\d)", lambda m: "".join(_CALLED[digit] for digit in m.group())),
     (r"&", "アンド"),
 ]]
 

@@ -199,3 +199,12 @@ def test_mixed_scripts_are_planned_or_refused(text, limit):
         assert not set(kinds(text)) & set("LNHKD")
         return
     check(text, segments)
+
+
+@pytest.mark.parametrize("text", [
+    "1" * 20000, "a." * 10000, "(" * 20000 + "a", " " * 20000 + "a", "1-" * 10000, "www." * 5000, "a@" * 10000, "- " * 9999 + "a",
+    "\n" * 20000 + "a", "'" * 20000 + "a", "アー" * 10000, "。" * 20000 + "我", "a" + "\u0301" * 20000, "Chapter " + "X" * 19000,
+], ids=lambda text: text[:6] + "..." if text.isprintable() else repr(text[:4]))
+def test_hostile_texts_are_planned(text):
+    _, segments = plan(text)
+    check(text, segments)
