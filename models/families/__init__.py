@@ -9,6 +9,7 @@ REGISTRY = {
     "kokoro": "models.families.kokoro",
     "pocket_tts": "models.families.pocket_tts",
     "vits": "models.families.vits",
+    "voxcpm": "models.families.voxcpm",
 }
 
 
