@@ -8,6 +8,7 @@ from models.families.protocol import FamilyInfo
 REGISTRY = {
     "kokoro": "models.families.kokoro",
     "pocket_tts": "models.families.pocket_tts",
+    "qwen3_tts": "models.families.qwen3_tts",
     "vits": "models.families.vits",
     "voxcpm": "models.families.voxcpm",
 }
