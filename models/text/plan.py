@@ -56,7 +56,7 @@ def plan_segments(text: str, language: str, supported: tuple[str, ...], first_li
         runs = _merge(run for piece in group for run in language_runs(
             text[piece.start:piece.end], found[piece.start:piece.end], piece.choice, fallback))
         start, end = group[0].start, group[-1].end
-        segments.append(Segment(len(segments), text[start:end], start, end, runs, ENDS[math.floor(group[-1].level)]))
+        segments.append(Segment(len(segments), text[start:end], start, end, runs, ENDS[math.floor(group[-1].level + 0.5)]))
     return _heaviest(segments, wish, fallback), segments
 
 

@@ -104,6 +104,11 @@ def test_the_first_segment_is_short_and_cut_where_a_speaker_pauses():
     check(text, segments)
 
 
+def test_chinese_pauses_at_a_comma_rather_than_inside_a_list():
+    _, segments = plan("人工智能（AI）正在改变世界，尤其是在医疗、教育和交通等领域，它的影响越来越大。")
+    assert segments[0].text == "人工智能（AI）正在改变世界，" and segments[0].ends == "clause"
+
+
 def test_no_scraps():
     text = "Well, the quick brown fox jumped over the lazy dog and ran away into the deep dark forest, alone."
     for segment in plan(text, first_limit=40, limit=60)[1]:
