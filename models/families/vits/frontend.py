@@ -32,6 +32,8 @@ def phoneme_ids(segment: Segment, voice: PiperVoice) -> list[int]:
         from models.text.phonemes import espeak
 
         spoken = espeak(" ".join(normalise(segment.text, voice.tag).split()), voice.espeak_voice)
+    if segment.ends in ("clause", "word") and spoken[-1:].isalpha():
+        spoken += ","  # the sentence goes on: without a mark the voice would end it
     return ids_of(unicodedata.normalize("NFD", spoken), voice)
 
 
