@@ -15,6 +15,7 @@ import psutil
 
 FLAGS = ("avx2", "avx512f", "avx512_bf16", "amx_bf16")
 LIBRARIES = ("torch", "onnxruntime", "numpy")
+LOAD_BEFORE = os.getloadavg()[0] if hasattr(os, "getloadavg") else None  # before the benchmark's own work
 
 
 @dataclass
@@ -79,18 +80,17 @@ def timed(work: Callable[[], Any]) -> float:
 
 
 def machine() -> dict[str, Any]:
-    """The machine in words, with how busy it was just now: figures from a busy one say little."""
+    """The machine in words, and its load average before the benchmark began: figures from a busy one say little."""
     libraries = {}
     for name in LIBRARIES:
         try:
             libraries[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
     return {
         "cpu": _processor(), "cores": os.cpu_count(), "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
         "instructions": " ".join(_instructions()) or "unknown", "system": platform.system(),
-        "python": platform.python_version(), **libraries, "load": None if busy is None else round(busy, 2),
+        "python": platform.python_version(), **libraries, "load": None if LOAD_BEFORE is None else round(LOAD_BEFORE, 2),
     }
 
 

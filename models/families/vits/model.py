@@ -50,7 +50,8 @@ class VitsModel:
         self._aliases: dict[str, str] = {}
         self._progress: Callable[[str], None] = lambda line: None
         options = spec.options
-        self._networks: Slots[Network] = Slots("voice_cache", max(1, options.get("voice_cache_slots", 2)))
+        slots = max(1, options.get("voice_cache_slots", 2))
+        self._networks: Slots[Network] = Slots("voice_cache", slots, lambda network: network.bytes)
         self._ids: Slots[list[int]] = Slots("phoneme_cache", options.get("phoneme_cache_slots", 256), lambda ids: 8 * len(ids))
         self._threads = options.get("threads", 0) or max(1, min(4, (os.cpu_count() or 2) // 2))
 

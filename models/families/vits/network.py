@@ -38,6 +38,8 @@ class Network:
             self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         self._encoder = load_optimised(folder / "encoder.onnx", threads)
         self._stages = [load_stage(folder / stage.file, threads) for stage in layout.stages]
+        files = ("encoder.onnx", *(stage.file for stage in layout.stages))
+        self.bytes = sum((folder / name).stat().st_size for name in files)  # of the weights
 
     def speak(self, ids: list[int], scales: Scales, speaker: int | None, rng: np.random.Generator,
               first: int = FIRST_WINDOW, largest: int = LARGEST_WINDOW) -> Iterator[np.ndarray]:

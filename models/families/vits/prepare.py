@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -59,6 +60,7 @@ def prepare(voice: PiperVoice, model: str, progress: Callable[[str], None]) -> t
     folder = home() / "vits" / f"{digest}-{FORMAT}-ort{ort.__version__}"
     if not (folder / "layout.json").is_file():
         progress(f"splitting {voice.name} into stages")
+        shutil.rmtree(folder, ignore_errors=True)  # should someone have taken files out of it
         try:
             with making(folder) as work:
                 _make(voice, work)
