@@ -147,6 +147,32 @@ MESSAGES: dict[str, dict] = {
         "en": "The clip has {seconds} s of speech and at least 1 s is needed: please record about 10 seconds.",
         "zh": "音频中只有 {seconds} 秒人声，至少需要 1 秒：请录大约 10 秒。",
     },
+    # saved voices
+    "saved_voice_unknown": {
+        "status": 404,
+        "en": "There is no saved voice {name}: it may have been deleted, or it is somebody else's.",
+        "zh": "没有名为 {name} 的已存声音：可能已删除，或属于其他人。",
+    },
+    "saved_voice_foreign": {
+        "status": 403,
+        "en": "The voice {name} belongs to somebody else: make a copy of it to change it.",
+        "zh": "声音 {name} 属于其他人：请先复制一份再修改。",
+    },
+    "voice_name_taken": {
+        "status": 409,
+        "en": "You already have a voice called {name}: please choose another name.",
+        "zh": "您已有名为 {name} 的声音：请换一个名字。",
+    },
+    "consent_missing": {
+        "status": 422,
+        "en": "Please say who agreed to this voice being cloned: it can't be saved without their consent.",
+        "zh": "请填写是谁同意克隆这个声音：未经本人同意不能保存。",
+    },
+    "voice_file_invalid": {
+        "status": 422,
+        "en": "This is not a voice file that can be imported ({reason}): please export the voice again.",
+        "zh": "无法导入这个声音文件（{reason}）：请重新导出后再试。",
+    },
     # the session
     "queue_full": {
         "status": 503,

@@ -30,8 +30,13 @@ def to_wav(samples: np.ndarray, sample_rate: int, note: str = "") -> bytes:
     return data[:4] + struct.pack("<I", len(data) + len(info) - 8) + data[8:] + info
 
 
+def on_grid(samples: np.ndarray) -> np.ndarray:
+    """float32 samples rounded to what 16 bits can say (k / 32768, no negative zeros): a file gives them back bit for bit."""
+    return (np.clip(np.round(samples * 32768.0), -32768, 32767) / 32768.0 + 0.0).astype(np.float32)
+
+
 def to_flac(samples: np.ndarray, sample_rate: int, note: str = "") -> bytes:
-    """float32 mono samples as a 16-bit FLAC file; samples on the grid k / 32768 come back exactly."""
+    """float32 mono samples as a 16-bit FLAC file; samples `on_grid` come back exactly."""
     import av
 
     whole = np.clip(np.round(samples * 32768.0), -32768, 32767).astype(np.int16)
