@@ -9,6 +9,7 @@ REGISTRY = {
     "kokoro": "models.families.kokoro",
     "pocket_tts": "models.families.pocket_tts",
     "qwen3_tts": "models.families.qwen3_tts",
+    "supertonic": "models.families.supertonic",
     "vits": "models.families.vits",
     "voxcpm": "models.families.voxcpm",
 }

@@ -19,6 +19,12 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     return find(spec, progress).folder
 
 
+def estimate(spec: ModelSpec) -> int:
+    from models.families.pocket_tts.checkpoint import estimate_bytes
+
+    return estimate_bytes(spec)
+
+
 FAMILY = FamilyInfo(
     name="pocket_tts",
     title="Pocket TTS",
@@ -41,5 +47,6 @@ FAMILY = FamilyInfo(
         "noise_clamp": Option(float, None, "largest noise a frame may start from; unlimited if left out", 0.1, 10.0),
         "frames_after_eos": Option(int, None, "frames of 80 ms after the last word; by length of text if left out", 0, 50),
     },
+    estimate=estimate,
     clones=True,
 )

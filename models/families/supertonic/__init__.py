@@ -1,0 +1,46 @@
+"""supertonic: Supertone's flow-matching voices through onnxruntime and the official package; sound comes by segment."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+
+
+def create(spec: ModelSpec) -> Model:
+    from models.families.supertonic.model import SupertonicModel
+
+    return SupertonicModel(spec)
+
+
+def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
+    from models.families.supertonic.checkpoint import find
+
+    return find(spec, progress)
+
+
+def estimate(spec: ModelSpec) -> int:
+    from models.families.supertonic.checkpoint import estimate_bytes
+
+    return estimate_bytes(spec)
+
+
+FAMILY = FamilyInfo(
+    name="supertonic",
+    title="Supertonic",
+    licence="package MIT; weights OpenRAIL-M (Supertone), which restricts some uses: read it before you publish",
+    options={
+        "checkpoint": Option(str, "supertonic-3", "a released checkpoint; with `path`, the one the folder holds",
+                             choices=("supertonic-3", "supertonic-2", "supertonic")),
+        "style_cache_slots": Option(int, 4, "voice styles kept ready, about 60 kB each", 0, 10_000),
+        "threads": Option(int, 0, "threads of one session; 0 takes the machine's cores, at most 8", 0, 64),
+        "mem_saver": Option(bool, False, "give the working memory back after each stage, at the cost of speed"),
+    },
+    create=create,
+    fetch=fetch,
+    controls={
+        "steps": Option(int, 8, "steps from noise to speech: more is slower and clearer, 5 is fast", 1, 100),
+        "pause": Option(float, 0.3, "seconds of silence between two sentences", 0.0, 5.0),
+    },
+    estimate=estimate,
+)
