@@ -276,10 +276,10 @@ class QwenModel:
                     "top_p": options.get("top_p", 1.0), "repetition_penalty": options.get("repetition_penalty", 1.05)}
         if not temperature:
             sampling["subtalker_dosample"] = False
-        instruction = options.get("instruction", "")
+        instruction = text.plain(options.get("instruction", ""))
         match self._checkpoint.kind:
             case "base":
-                item = prompt.item(transcript, options.get("timbre_only", False))
+                item = prompt.item(text.plain(transcript), options.get("timbre_only", False))
                 return official.generate_voice_clone(words, name, voice_clone_prompt=[item], **sampling)
             case "voice_design":
                 return official.generate_voice_design(words, instruction, name, **sampling)

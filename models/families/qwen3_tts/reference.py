@@ -83,7 +83,7 @@ def completed(prompt: VoicePrompt, decoder: StreamDecoder) -> VoicePrompt:
 def flat(prompt: VoicePrompt, mark: str) -> dict[str, Tensor]:
     """As named tensors; mark: whose state it is."""
     tensors = {"embedding": prompt.embedding.cpu(), "mark": torch.tensor(list(bytes.fromhex(mark)), dtype=torch.uint8)}
-    return tensors if prompt.codes is None else {**tensors, "codes": prompt.codes.cpu()}
+    return tensors if prompt.codes is None else {**tensors, "codes": prompt.codes.cpu().contiguous()}
 
 
 def from_flat(tensors: dict[str, Tensor], mark: str, device: str, width: int, groups: int) -> VoicePrompt:

@@ -1,6 +1,8 @@
 """Text for the talker: what it reads, how long that may take, and how much fits its context."""
 from __future__ import annotations
 
+import re
+
 from models.families.qwen3_tts.names import FRAMES_A_SECOND
 from models.text import Segment, normalise, plan_segments
 from models.text.spoken.common import clean
@@ -36,8 +38,13 @@ def spoken(segment: Segment, written_out: bool) -> str:
         parts.append(part)
         if part and run.text[-1:].isspace():
             parts.append(" ")
-    text = " ".join("".join(parts).split())
+    text = plain("".join(parts))
     return text if any(char.isalnum() for char in text) else ""
+
+
+def plain(text: str) -> str:
+    """On one line, and without anything the tokenizer would take for one of its own marks."""
+    return re.sub(r"<(?=[|t])", "< ", " ".join(text.split()))
 
 
 def pieces(text: str, language: str, limit: int) -> list[str]:
