@@ -31,8 +31,8 @@ FAMILY = FamilyInfo(
     title="Piper (VITS)",
     licence="onnxruntime MIT; each voice has its own licence, the default one (joe, en-US) is CC0",
     options={
-        "threads": Option(int, 0, "threads of one session; 0 takes the measured best: half the cores, at most 4", 0, 64),
-        "voice_cache_slots": Option(int, 2, "voices of the folder kept loaded, about 150 MB each at medium quality", 1, 64),
+        "threads": Option(int, 0, "threads of one session; 0 takes half the cores, at most 4", 0, 64),
+        "voice_cache_slots": Option(int, 2, "voices kept loaded, about 150 MB each at medium quality", 1, 64),
         "phoneme_cache_slots": Option(int, 256, "segments whose phonemes are remembered", 0, 100_000),
         "mem_saver": Option(bool, False, "give the working memory back after each segment, at the cost of speed"),
     },

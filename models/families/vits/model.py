@@ -52,7 +52,8 @@ class VitsModel:
         options = spec.options
         slots = max(1, options.get("voice_cache_slots", 2))
         self._networks: Slots[Network] = Slots("voice_cache", slots, lambda network: network.bytes)
-        self._ids: Slots[list[int]] = Slots("phoneme_cache", options.get("phoneme_cache_slots", 256), lambda ids: 8 * len(ids))
+        remembered = options.get("phoneme_cache_slots", 256)
+        self._ids: Slots[list[int]] = Slots("phoneme_cache", remembered, lambda ids: 8 * len(ids))
         self._threads = options.get("threads", 0) or max(1, min(4, (os.cpu_count() or 2) // 2))
 
     # -- life

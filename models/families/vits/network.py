@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import onnxruntime as ort
 
-from models.families.vits.engine import load_optimised, load_stage
+from models.families.vits.engine import load_stage
 from models.families.vits.prepare import Layout, StageLayout
 from models.families.vits.split import DURATION_NOISE, NOISE
 from models.families.vits.windows import windows
 
-FIRST_WINDOW, LARGEST_WINDOW = 16, 64  # frames that leave together; benchmarks/README.md says how they were chosen
-AHEAD = 4  # stages before the last run this many of the largest windows at once after the first, to pay less context
+FIRST_WINDOW, LARGEST_WINDOW = 12, 64  # frames that leave together; benchmarks/README.md says how they were chosen
+AHEAD = 4  # after the first window, stages before the last run this many windows ahead, to pay less context
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Network:
         self._options = ort.RunOptions()
         if saver:
             self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        self._encoder = load_optimised(folder / "encoder.onnx", threads)
+        self._encoder = load_stage(folder / "encoder.onnx", threads)
         self._stages = [load_stage(folder / stage.file, threads) for stage in layout.stages]
         files = ("encoder.onnx", *(stage.file for stage in layout.stages))
         self.bytes = sum((folder / name).stat().st_size for name in files)  # of the weights
@@ -87,7 +87,7 @@ class Network:
         if last.context is None:
             first = largest = frames.count
         for start, end in windows(frames.count, first, largest):
-            ahead = 0 if start == 0 else AHEAD * largest
+            ahead = 0 if start == 0 else AHEAD * (end - start)
             yield columns.run(start * per_frame, end * per_frame, ahead).reshape(-1)
 
 
@@ -130,7 +130,8 @@ class Columns:
         """Columns [low, high), kept from before or made now; then those of `ahead` more frames are made with them."""
         if high > self._made:
             rate = self._stage.rate
-            begin, end = self._made // rate, -(-min(self.count, high + ahead * self.count // self._frames.count) // rate)
+            end = min(self.count, high + ahead * self.count // self._frames.count)
+            begin, end = self._made // rate, -(-end // rate)
             if self._stage.context is None:
                 end = self._inputs
             fresh = self.run(begin, end, ahead)

@@ -87,7 +87,7 @@ def cut(model: ModelProto) -> Cut:
     encoder = _before(graph, set(encoder_outputs) | likes) - flow - decoder - {node.output[0] for node in noises}
     encoder_inputs = inputs + ([DURATION_NOISE] if early else [])
     return Cut(
-        encoder=_part(model, encoder, encoder_inputs, sorted({*encoder_outputs, *likes}), rename, types),
+        encoder=flat_to_2d(_part(model, encoder, encoder_inputs, sorted({*encoder_outputs, *likes}), rename, types)),
         parts=parts, inputs=inputs, encoder_outputs=encoder_outputs, noise_like=last.input[0],
         duration_like=early[0].input[0] if early else None,
     )

@@ -8,7 +8,7 @@ import pytest
 
 from models.families.vits.blocked import keep_blocked
 from models.families.vits.engine import load_optimised
-from models.families.vits.network import Network, Scales
+from models.families.vits.network import FIRST_WINDOW, Network, Scales
 from models.families.vits.prepare import prepare
 from models.families.vits.reach import reach
 from models.families.vits.split import DURATION_NOISE
@@ -79,7 +79,7 @@ def test_no_step_at_the_joins(network, voice):
 def test_sound_comes_in_pieces_that_start_short(network, voice):
     sizes = [len(chunk) for chunk in network.speak(some_ids(voice), NORMAL, 0, np.random.default_rng(0))]
     assert len(sizes) > 1
-    assert sizes[0] == 16 * network.hop
+    assert sizes[0] == FIRST_WINDOW * network.hop
 
 
 def test_a_seed_reproduces_to_the_bit_and_another_differs(network, voice):
