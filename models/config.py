@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from models.errors import SpeechError
 from models.families import REGISTRY, family
 from models.families.options import expectation, fitting
 from models.families.protocol import ModelSpec, Option
+from models.routes import AUTO, DEFAULT
 
 DEVICE = Option(str, "auto", "auto, cpu, cuda or cuda:N")
 PRECISION = Option(str, "auto", "number format of the network", choices=("auto", "float32", "float16", "bfloat16"))
@@ -45,17 +47,19 @@ class ServerConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """server: the edge's settings. models: one checked spec a session, in the file's order."""
+    """server: the edge's settings. models: one checked spec a session, in the file's order. routes: language tag or
+    "default" -> the id of the model that speaks it when a request's model is "auto"."""
 
     server: ServerConfig
     models: tuple[ModelSpec, ...]
+    routes: Mapping[str, str] = field(default_factory=dict)
 
     def only(self, model_id: str) -> Config:
         """The same configuration with one model alone. Raises SpeechError("model_unknown")."""
         chosen = tuple(spec for spec in self.models if spec.id == model_id)
         if not chosen:
             raise SpeechError("model_unknown", "model", name=model_id, choices=[spec.id for spec in self.models])
-        return replace(self, models=chosen, server=replace(self.server, default_model=model_id))
+        return replace(self, models=chosen, server=replace(self.server, default_model=model_id), routes={})
 
 
 def load_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Config:
@@ -67,7 +71,7 @@ def load_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Confi
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SpeechError("config_file", path=path, reason=str(error)) from error
-    _known(data, ("server", "models"), str(path))
+    _known(data, ("server", "models", "routes"), str(path))
     entries = data.get("models", [])
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise SpeechError("config_invalid", where=path, name="models", expected="one or more [[models]] entries")
@@ -84,7 +88,20 @@ def load_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Confi
     if values["default_model"] not in names:
         raise SpeechError("config_invalid", where=f"{path} [server]", name="default_model",
                           expected=f"one of {', '.join(names)}")
-    return Config(ServerConfig(**values), models)
+    return Config(ServerConfig(**values), models, _routes(data.get("routes", {}), names, f"{path} [routes]"))
+
+
+def _routes(given: Any, names: list[str], where: str) -> dict[str, str]:
+    """Every key a primary language tag or "default", every value the id of a model."""
+    if not isinstance(given, dict):
+        raise SpeechError("config_invalid", where=where, name="routes", expected="a [routes] table")
+    for tag, model in given.items():
+        if tag != DEFAULT and not re.fullmatch("[a-z]{2,3}", tag):
+            raise SpeechError("config_invalid", where=where, name=tag, expected='a language such as zh or en, or "default"')
+        if model not in names:
+            raise SpeechError("config_invalid", where=where, name=tag,
+                              expected=f"the id of a model{nearest(str(model), names)}")
+    return dict(given)
 
 
 def _model(entry: dict, path: Path, number: int) -> ModelSpec:
@@ -99,8 +116,9 @@ def _model(entry: dict, path: Path, number: int) -> ModelSpec:
     if not isinstance(options, dict):
         raise SpeechError("config_invalid", where=where, name=name, expected=f"options such as {name}.mem_saver = true")
     values = _values(own, MODEL_KEYS, where)
-    if not values["id"]:
-        raise SpeechError("config_invalid", where=where, name="id", expected='a name, for example id = "kokoro"')
+    if values["id"] in ("", AUTO):
+        raise SpeechError("config_invalid", where=where, name="id",
+                          expected=f'a name (other than "{AUTO}"), for example id = "kokoro"')
     if values["device"] not in ("auto", "cpu", "cuda") and not values["device"].removeprefix("cuda:").isdigit():
         raise SpeechError("config_invalid", where=where, name="device", expected="auto, cpu, cuda or cuda:N")
     values["path"] = (path.parent / Path(values["path"]).expanduser()).resolve() if values["path"] else None

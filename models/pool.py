@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from models.config import Config, nearest
 from models.errors import SpeechError
+from models.events import SpeechRequest
 from models.families import family
 from models.families.protocol import Option
 from models.memory import resident_bytes
 from models.metrics import MetricsBook
+from models.routes import AUTO, choose
 from models.session import Session
 
 
@@ -49,6 +51,16 @@ class Pool:
             raise SpeechError("model_unknown", "model", name=name + nearest(name, self.sessions), choices=list(self.sessions))
         return self.sessions[name]
 
+    def session_for(self, request: SpeechRequest) -> Session:
+        """The session a request names, or for the model "auto" the one its language is routed to (see `models.routes`)
+        among those that are ready and, for a request with a clip, clone. Raises SpeechError("model_unknown")."""
+        if request.model != AUTO:
+            return self.session(request.model)
+        ready = {name: session.model.languages for name, session in self.sessions.items()
+                 if session.state == "ready" and (request.clip is None or _clones(session))}
+        return self.session(choose(request.text, request.language, self.config.routes, ready,
+                                   self.config.server.default_model))
+
     def states(self) -> dict[str, str]:
         return {name: session.state for name, session in self.sessions.items()}
 
@@ -84,6 +96,11 @@ class Pool:
         """End every session; streams are told."""
         for session in self.sessions.values():
             session.close()
+
+
+def _clones(session: Session) -> bool:
+    """A family may clone with some of its checkpoints only; then its model says so."""
+    return getattr(session.model, "clones", family(session.spec.family).clones)
 
 
 def _shown(option: Option) -> dict:

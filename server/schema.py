@@ -31,7 +31,7 @@ class SpeechBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     text: str = Field(description="What to say.")
-    model: str = Field("", max_length=200, description="Model id, empty for the default one.")
+    model: str = Field("", max_length=200, description="Model id, empty for the default one, \"auto\" by language.")
     voice: str = Field("", max_length=2000, description="Voice id or mix, empty for the language's default voice.")
     language: str = Field("auto", max_length=20, description="Language tag, or auto to find it in the text.")
     speed: float = Field(1.0, ge=0.5, le=2.0, allow_inf_nan=False, description="1 is the model's own pace.")

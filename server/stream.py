@@ -86,7 +86,7 @@ def stream_routes(pool: Pool) -> APIRouter:
         if body.id and pool.book.get(body.id):
             raise SpeechError("field_invalid", "id", name="id", expected=EXPECTED["id"])
         speech = to_request(body, pool.config.server, arrived)
-        events = EventStream(pool.session(speech.model), speech)
+        events = EventStream(pool.session_for(speech), speech)
         await events.open()
         return PcmResponse(events, speech.id, request.headers.get("accept-language"))
 
