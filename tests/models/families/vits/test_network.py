@@ -39,7 +39,7 @@ def test_without_noise_the_stages_equal_the_voices_own_graph(network, voice):
     whole = ort.InferenceSession(str(voice.file), options).run(None, feed)[0].reshape(-1)
     ours = spoken(network, voice, scales=STILL)
     assert ours.shape == whole.shape
-    assert np.abs(ours - whole).max() < 1e-5
+    assert np.abs(ours - whole).max() < 1e-4  # sums in another order: 80 dB below full scale
 
 
 @pytest.mark.parametrize(("first", "largest"), [(1, 1), (5, 9), (16, 64), (24, 200)])
