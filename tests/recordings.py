@@ -31,7 +31,7 @@ def coded_file(samples: np.ndarray, rate: int, container: str, codec: str, chann
             picture = file.add_stream("mjpeg" if container != "webm" else "libvpx", rate=1)
             picture.width = picture.height = 64
             picture.pix_fmt = "yuvj420p" if container != "webm" else "yuv420p"
-        stream = file.add_stream(codec, rate=rate, layout=LAYOUTS[channels])
+        stream = file.add_stream(codec, rate=48_000 if codec == "libopus" else rate, layout=LAYOUTS[channels])
         if cover:
             image = av.VideoFrame.from_ndarray(np.zeros((64, 64, 3), np.uint8), format="rgb24")
             file.mux(picture.encode(image.reformat(format=picture.pix_fmt)))
