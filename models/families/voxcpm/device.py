@@ -5,7 +5,7 @@ from models.errors import SpeechError
 
 
 def resolved_device(wish: str, model: str) -> str:
-    """"cpu", or "cuda:N". Raises SpeechError("config_invalid") when there is no such device."""
+    """"cpu", or "cuda:N". Raises SpeechError("device_missing")."""
     import torch
 
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -15,9 +15,7 @@ def resolved_device(wish: str, model: str) -> str:
         return "cpu"
     number = int(wish.partition(":")[2] or 0)
     if number >= count:
-        raise SpeechError("config_invalid", where=model, name="device",
-                          expected={"en": f"auto or cpu: this machine has {count} CUDA devices",
-                                    "zh": f" auto 或 cpu：本机有 {count} 个 CUDA 设备"})
+        raise SpeechError("device_missing", "device", model=model, device=wish)
     return f"cuda:{number}"
 
 
