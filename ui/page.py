@@ -14,6 +14,7 @@ from fastapi import FastAPI  # noqa: E402
 
 from ui.assets import Assets  # noqa: E402
 from ui.piece import piece  # noqa: E402
+from ui.prefix import ForwardedPrefix  # noqa: E402
 from ui.theme import theme  # noqa: E402
 
 
@@ -33,16 +34,14 @@ def build_page(assets: Assets) -> gr.Blocks:
     return page
 
 
-def mount(app: FastAPI, root_path: str | None = None) -> FastAPI:
-    """Put the page at "/" of `app`. Call it after every other route: what it doesn't know, Gradio answers.
-
-    root_path: the public path prefix when a proxy strips one ("/voice").
-    """
+def mount(app: FastAPI) -> FastAPI:
+    """Put the page at "/" of `app`. Call it after every other route: what it doesn't know, Gradio answers."""
     assets = Assets()
     assets.serve(app)
+    app.add_middleware(ForwardedPrefix)
     return gr.mount_gradio_app(
         app, build_page(assets), path="/", theme=theme(), head=_head(assets), footer_links=[],
-        run_history=False, show_error=False, allowed_paths=[], root_path=root_path, mcp_server=False, ssr_mode=False,
+        run_history=False, show_error=False, allowed_paths=[], mcp_server=False, ssr_mode=False,
     )
 
 
