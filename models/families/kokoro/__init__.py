@@ -15,8 +15,12 @@ def create(spec: ModelSpec) -> Model:
 
 def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     from models.families.kokoro import weights
+    from models.families.kokoro.native import build
 
-    return weights.fetch(spec.path, progress)
+    path = weights.fetch(spec.path, progress)
+    if not spec.device.startswith("cuda"):
+        build.library(progress)
+    return path
 
 
 def estimate(spec: ModelSpec) -> int:

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 from torch import Tensor
 
 from models.errors import SpeechError
 from models.events import SpeechRequest
-from models.families.kokoro import catalogue, checkpoint, device, phonemes, silence, voices, weights
-from models.families.kokoro.network import MAX_PHONEMES, SAMPLE_RATE, KokoroNetwork
+from models.families.kokoro import catalogue, device, engine, phonemes, silence, voices, weights
+from models.families.kokoro.network import MAX_PHONEMES, SAMPLE_RATE
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.slots import Slots
 from models.text import Segment
@@ -28,7 +27,7 @@ class KokoroModel:
         self.sample_rate = SAMPLE_RATE
         self.languages = catalogue.LANGUAGES
         self.device, self.precision = "", ""
-        self._network: KokoroNetwork | None = None
+        self._engine: engine.Engine | None = None
         self._voices: voices.Voices | None = None
 
     # -- life
@@ -39,7 +38,7 @@ class KokoroModel:
         path = weights.fetch(self.spec.path, progress)
         file = weights.model_file(path)
         self._vocabulary = phonemes.vocabulary(path)
-        self._network = _network(file, where, dtype)
+        self._engine = engine.load(file, where, dtype, progress)
         self._voices = voices.Voices(self.spec.id, self._readers(path), self.spec.options.get("style_cache_slots", 16), where)
         if self.spec.voice:
             self._voices.find(self.spec.voice)
@@ -65,7 +64,7 @@ class KokoroModel:
             yield f"{words * 4} words"
 
     def unload(self) -> None:
-        self._network = None
+        self._engine = None
         if self._voices is not None:
             self._voices.styles.clear()
         if self.device.startswith("cuda"):
@@ -141,20 +140,8 @@ class KokoroModel:
             noise.manual_seed(request.seed % 2**64) if request.seed is not None else noise.seed()
         tokens = torch.tensor([[phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]], device=self.device)
         row = style[len(ids) - 1].unsqueeze(0)
-        spoken = self._network(tokens, row, request.speed, noise)
-        return spoken.samples.cpu().numpy().clip(-1.0, 1.0)
-
-
-def _network(file, where: torch.device, dtype: torch.dtype) -> KokoroNetwork:
-    """Raises SpeechError("weights_broken")."""
-    with torch.device("meta"):
-        network = KokoroNetwork()
-    try:
-        tensors = checkpoint.read(file)
-        checkpoint.check(tensors, network.state_dict())
-    except (checkpoint.CheckpointError, OSError, SafetensorError, RuntimeError, AttributeError) as error:
-        raise SpeechError("weights_broken", model="kokoro", path=file, reason=error, advice=weights.REMEDY) from error
-    network.load_state_dict(tensors, assign=True)
-    network.requires_grad_(False).eval().to(where)
-    network.decoder.narrow(dtype)
-    return network
+        spoken = self._engine.speak(tokens, row, request.speed, noise)
+        samples = spoken.samples.cpu().numpy().clip(-1.0, 1.0)
+        if self.spec.options.get("mem_saver"):
+            self._engine.rest()
+        return samples
