@@ -202,10 +202,11 @@ def _stock(spec: ModelSpec, name: str, public: str | None, progress: Callable[[s
 
 def estimate_bytes(spec: ModelSpec) -> int:
     """Memory a session of this checkpoint will hold, in bytes, without loading or fetching anything: weights (the
-    backbone's matrices in 2 bytes a number where the precision is a half one), working memory and full voice slots."""
-    from models.families.pocket_tts.placement import device_of, precision_of
+    backbone's matrices in the bytes their format takes), working memory and full voice slots."""
+    from models.families.pocket_tts.placement import device_of, storage_of
 
-    half = precision_of(spec.precision, device_of(spec.device, spec.id)) != "float32"
+    storage = storage_of(spec, device_of(spec.device, spec.id))
+    share = {"float32": 1, "int8": 4}.get(storage, 2)
     try:
         found = _local(spec) if spec.path is not None else None
         config = found.config if found else released(spec.options.get("checkpoint", "english"), spec.id)
@@ -213,10 +214,10 @@ def estimate_bytes(spec: ModelSpec) -> int:
         sizes = [size for file in files for size in tensor_bytes(file).items()]
     except (OSError, ValueError):
         sizes, config = [], {}
-    weights = sum(size // 2 if half and is_matrix(name) else size for name, size in sizes)
+    weights = sum(size // share if is_matrix(name) else size for name, size in sizes)
     if not weights:
-        weights = _from_shape(config, half)
-    return weights + WORKING_BYTES + spec.options.get("voice_state_cache_slots", 4) * _voice_bytes(spec, config, half)
+        weights = _from_shape(config, share)
+    return weights + WORKING_BYTES + spec.options.get("voice_state_cache_slots", 4) * _voice_bytes(spec, config, 2 if share == 2 else 4)
 
 
 def tensor_bytes(file: Path) -> dict[str, int]:
@@ -231,12 +232,12 @@ def tensor_bytes(file: Path) -> dict[str, int]:
 
 
 def is_matrix(name: str) -> bool:
-    """Whether a tensor is one of the backbone's matrices, which half precision stores in two bytes."""
+    """Whether a tensor is one of the backbone's matrices, which take fewer bytes in half precision or int8."""
     return name.removeprefix("flow_lm.").startswith("transformer.layers.") and name.endswith(
         ("in_proj.weight", "out_proj.weight", "linear1.weight", "linear2.weight"))
 
 
-def _from_shape(config: dict[str, Any], half: bool) -> int:
+def _from_shape(config: dict[str, Any], share: int) -> int:
     """From the configuration's sizes, for weights that are not here yet; the codec is taken as the released 20M."""
     shape = at(config, ("flow_lm", "transformer")) or {}
     width, layers = shape.get("d_model", 1024), shape.get("num_layers", 6)
@@ -244,13 +245,13 @@ def _from_shape(config: dict[str, Any], half: bool) -> int:
     flow = at(config, ("flow_lm", "flow")) or {"dim": 512, "depth": 6}
     table = (at(config, ("flow_lm", "lookup_table", "n_bins")) or 4000) * width
     backbone = layers * (4 * width * width + 2 * width * hidden)
-    return backbone * (2 if half else 4) + 4 * (table + 6 * flow["depth"] * flow["dim"] ** 2 + 20_000_000)
+    return 4 * backbone // share + 4 * (table + 6 * flow["depth"] * flow["dim"] ** 2 + 20_000_000)
 
 
-def _voice_bytes(spec: ModelSpec, config: dict[str, Any], half: bool) -> int:
+def _voice_bytes(spec: ModelSpec, config: dict[str, Any], number_bytes: int) -> int:
     """The KV state of the longest clip the session listens to."""
     shape = at(config, ("flow_lm", "transformer")) or {}
     heads, width = shape.get("num_heads", 16), shape.get("attn_dim") or shape.get("d_model", 1024)
     wide = width // heads * (shape.get("num_kv_heads") or heads)
     frames = math.ceil(spec.options.get("reference_seconds", 30.0) * (at(config, ("mimi", "frame_rate")) or 12.5)) + 3
-    return 2 * shape.get("num_layers", 6) * frames * wide * (2 if half else 4)
+    return 2 * shape.get("num_layers", 6) * frames * wide * number_bytes

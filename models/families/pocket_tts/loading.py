@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +30,8 @@ def untouched() -> Iterator[None]:
     root.addHandler(silent)  # logging.info() makes a console handler only where there is none
     package.setLevel(logging.ERROR)
     try:
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             yield
     finally:
         package.setLevel(level)
@@ -37,8 +39,11 @@ def untouched() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def load_official(checkpoint: Checkpoint, model: str):
-    """The package's TTSModel in float32 on the CPU. Raises SpeechError: weights_broken, package_missing."""
+def load_official(checkpoint: Checkpoint, model: str, quantize: bool = False):
+    """The package's TTSModel in float32 on the CPU; with `quantize`, its backbone's matrices in int8.
+
+    Raises SpeechError: weights_broken, package_missing.
+    """
     with untouched():
         try:
             from pocket_tts import TTSModel
@@ -48,7 +53,9 @@ def load_official(checkpoint: Checkpoint, model: str):
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 yaml.safe_dump(checkpoint.config, file)
-            return TTSModel.load_model(config=name).eval().requires_grad_(False)
+            return TTSModel.load_model(config=name, quantize=quantize).eval().requires_grad_(False)
+        except ImportError as error:  # torch builds without its own quantisation need torchao
+            raise SpeechError("package_missing", model=model, package=f"torchao ({error})", family="pocket_tts") from error
         except Exception as error:  # pydantic, safetensors, torch and the tokenizers each raise their own kinds
             raise SpeechError("weights_broken", "path", model=model, path=checkpoint.folder, reason=_reason(error),
                               advice=FOLDER_ADVICE) from error

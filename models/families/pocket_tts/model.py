@@ -17,8 +17,9 @@ from models.families.pocket_tts import reference
 from models.families.pocket_tts.checkpoint import Checkpoint, broken, find
 from models.families.pocket_tts.loading import fingerprint, load_official
 from models.families.pocket_tts.network import LONGEST_PIECE, Network, Settings
-from models.families.pocket_tts.placement import device_of, precision_of
+from models.families.pocket_tts.placement import device_of, storage_of
 from models.families.pocket_tts.states import VoiceState, from_flat
+from models.families.pocket_tts.threads import alone, in_new_thread
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.slots import Slots
 from models.text import normalise, plan_segments
@@ -52,11 +53,13 @@ class PocketModel:
 
     def load(self, progress: Callable[[str], None]) -> None:
         self.device = device_of(self.spec.device, self.spec.id)
-        self.precision = precision_of(self.spec.precision, self.device)
+        self.precision = storage_of(self.spec, self.device)
         self._checkpoint = find(self.spec, progress)
-        tts = load_official(self._checkpoint, self.spec.id)
+        tts = load_official(self._checkpoint, self.spec.id, self.precision == "int8")
         self._network = Network(tts, self.device, self.precision, not self.spec.options.get("mem_saver", False))
         self._mark, self._pattern = fingerprint(self._checkpoint), self._network.blank()
+        if self.device == "cpu":
+            alone()
         self.sample_rate, self.languages = self._network.sample_rate, (self._checkpoint.language,)
         if self.spec.voice:
             self._stock(self.spec.voice)
@@ -71,7 +74,7 @@ class PocketModel:
         if self._checkpoint.clones:
             time_axis = np.arange(2 * self.sample_rate) / self.sample_rate
             hum = 0.1 * np.sin(2 * np.pi * 150 * time_axis) * np.sin(2 * np.pi * 3 * time_axis)
-            voice = self._network.encode(hum.astype(np.float32), self.sample_rate)
+            voice = in_new_thread(lambda: self._network.encode(hum.astype(np.float32), self.sample_rate))
             yield "reference encoding"
         if name := self.default_voice(language):
             voice = self._stock_state(name, Turn())
@@ -84,6 +87,8 @@ class PocketModel:
 
     def unload(self) -> None:
         self._states.clear()
+        if self._network is not None:
+            self._network.close()
         self._network = self._pattern = None
         if self.device.startswith("cuda"):
             torch.cuda.empty_cache()
@@ -148,7 +153,8 @@ class PocketModel:
 
     def _clip_state(self, clip: Clip, turn: Turn) -> VoiceState:
         def encode() -> VoiceState:
-            return self._network.encode(reference.heard(clip, self._longest), clip.sample_rate)
+            samples = reference.heard(clip, self._longest)
+            return in_new_thread(lambda: self._network.encode(samples, clip.sample_rate))
 
         return self._state(("clip", clip.digest, self._longest), encode, turn)
 

@@ -1,7 +1,11 @@
-"""Pocket TTS's network, run frame by frame on the caller's thread with the official package's own modules."""
+"""Pocket TTS's network, run frame by frame with the official package's own modules.
+
+On a CPU the codec decodes a chunk on a thread of its own while the backbone makes the next one's frames.
+"""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +15,7 @@ import torch
 
 from models.families.pocket_tts.half import halve
 from models.families.pocket_tts.states import VoiceState
+from models.families.pocket_tts.threads import alone
 from models.families.pocket_tts.working import Working
 
 FEWEST_FRAMES = 6  # before which the package doesn't believe the end-of-text signal
@@ -32,10 +37,10 @@ class Settings:
 
 
 class Network:
-    """tts: the package's TTSModel. keep: hold on to working caches between segments."""
+    """tts: the package's TTSModel. precision: "int8" for one that is quantised already. keep: hold on to working caches between segments."""
 
     def __init__(self, tts, device: str, precision: str, keep: bool = True):
-        if precision != "float32":
+        if precision in ("float16", "bfloat16"):
             halve(tts.flow_lm.transformer, getattr(torch, precision))
         self.tts = tts.to(device)
         self.device, self.keep = torch.device(device), keep
@@ -45,6 +50,11 @@ class Network:
         self._decoder_layers = {name: module for name, module in self._stateful(tts.mimi).items()
                                 if not name.startswith(("encoder", "downsample"))}
         self._spare: dict[str, Working] = {}
+        self._beside = ThreadPoolExecutor(1, "pocket-tts-codec", alone) if device == "cpu" else None
+
+    def close(self) -> None:
+        if self._beside is not None:
+            self._beside.shutdown()
 
     @staticmethod
     def _stateful(module: torch.nn.Module) -> dict[str, torch.nn.Module]:
@@ -108,17 +118,10 @@ class Network:
         after = after if settings.frames_after_eos is None else settings.frames_after_eos
         tokens = self.tts.flow_lm.conditioner.prepare(text)
         most = self.longest(tokens.shape[1])
-        sizes, waiting, first = iter(CHUNKS), [], True
-        size = next(sizes)
         with self._borrowed("flow", self._flow_layers) as flow, self._borrowed("decoder", self._decoder_layers) as decoder:
             self._reset(decoder, most * self._steps)
-            for frame in self._frames(tokens, voice, flow, most, after, settings, generator):
-                waiting.append(frame)
-                if len(waiting) == size:
-                    yield self._decode(waiting, decoder, first)
-                    waiting, first, size = [], False, next(sizes, 2)
-            if waiting:
-                yield self._decode(waiting, decoder, first)
+            chunks = self._chunks(self._frames(tokens, voice, flow, most, after, settings, generator))
+            yield from self._decoded(chunks, decoder)
 
     @torch.inference_mode()
     def _frames(self, tokens: torch.Tensor, voice: VoiceState, working: Working, most: int, after: int,
@@ -149,6 +152,43 @@ class Network:
             latent = self._sample(out, settings, generator)[:, None]
             yield latent
 
+    @staticmethod
+    def _chunks(frames: Iterator[torch.Tensor]) -> Iterator[torch.Tensor]:
+        """Frames as they are decoded, joined along time."""
+        sizes, waiting = iter(CHUNKS), []
+        size = next(sizes)
+        for frame in frames:
+            waiting.append(frame)
+            if len(waiting) == size:
+                yield torch.cat(waiting, 1)
+                waiting, size = [], next(sizes, 2)
+        if waiting:
+            yield torch.cat(waiting, 1)
+
+    def _decoded(self, chunks: Iterator[torch.Tensor], working: Working) -> Iterator[np.ndarray]:
+        """Samples of each chunk: the first at once, the later ones while the next is being made."""
+        if self._beside is None:
+            for number, chunk in enumerate(chunks):
+                yield self._decode(chunk, working, number == 0)
+            return
+        pending = None
+        try:
+            for number, chunk in enumerate(chunks):
+                if pending is not None:
+                    samples, pending = pending.result(), None
+                    pending = self._beside.submit(self._decode, chunk, working, False)
+                    yield samples
+                elif number == 0:
+                    yield self._beside.submit(self._decode, chunk, working, True).result()
+                else:
+                    pending = self._beside.submit(self._decode, chunk, working, False)
+            if pending is not None:
+                samples, pending = pending.result(), None
+                yield samples
+        finally:
+            if pending is not None:  # broken off: its buffers are not free before it is done
+                pending.exception()
+
     def _noise(self, settings: Settings, generator: torch.Generator) -> torch.Tensor:
         """From the request's own generator, on the CPU: the same seed sounds the same on every device."""
         noise, std, clamp = torch.empty(1, self.tts.flow_lm.ldim), settings.temperature ** 0.5, settings.noise_clamp
@@ -171,11 +211,11 @@ class Network:
         working.reset(positions)
 
     @torch.inference_mode()
-    def _decode(self, frames: list[torch.Tensor], working: Working, first: bool) -> np.ndarray:
-        flow = self.tts.flow_lm
-        latents = torch.cat(frames, 1) * flow.emb_std + flow.emb_mean
+    def _decode(self, latents: torch.Tensor, working: Working, first: bool) -> np.ndarray:
+        flow, count = self.tts.flow_lm, latents.shape[1]
+        latents = latents * flow.emb_std + flow.emb_mean
         samples = self.tts.mimi.decode_from_latent(latents, working.state)[0, 0].float()
-        working.advance(self._steps * len(frames))
+        working.advance(self._steps * count)
         if first:
             ramp = torch.linspace(0, 1, round(FADE * self.sample_rate), device=samples.device)
             samples[:len(ramp)] *= ramp[:len(samples)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 import torch
 
 from models.errors import SpeechError
+from models.families.protocol import ModelSpec
 
 
 def device_of(wish: str, model: str) -> str:
@@ -26,3 +27,16 @@ def precision_of(wish: str, device: str) -> str:
     if device != "cpu":
         return "float16"
     return "bfloat16" if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported() else "float32"
+
+
+def storage_of(spec: ModelSpec, device: str) -> str:
+    """The format of the backbone's matrices: "int8" where the spec wants them quantised, else the precision.
+
+    Raises SpeechError("config_invalid"): the package quantises for CPUs only.
+    """
+    if not spec.options.get("quantize", False):
+        return precision_of(spec.precision, device)
+    if device != "cpu":
+        raise SpeechError("config_invalid", where=f"[[models]] {spec.id}", name="pocket_tts.quantize",
+                          expected='false, or the device "cpu"')
+    return "int8"

@@ -128,7 +128,8 @@ def test_memory_is_estimated_from_files_alone(pocket, spec_of):
     size = (pocket / "model.safetensors").stat().st_size
     none = spec_of(pocket, voice_state_cache_slots=0)
     full, half = estimate_bytes(none), estimate_bytes(spec_of(pocket, "bfloat16", voice_state_cache_slots=0))
-    assert size < full < size + 2**27 and half < full
+    assert size < full < size + 2**27
+    assert estimate_bytes(spec_of(pocket, quantize=True, voice_state_cache_slots=0)) < half < full
     assert estimate_bytes(spec_of(pocket, voice_state_cache_slots=8)) > full
     released = estimate_bytes(spec_of(None, voice_state_cache_slots=0))  # 109.5 million numbers of 4 bytes
     assert 0.9 * 438e6 < released - 96 * 2**20 < 1.1 * 438e6

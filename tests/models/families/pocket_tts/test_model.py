@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import logging
 import random
+import threading
 import time
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ import torch
 
 from models.errors import SpeechError
 from models.events import AudioChunk, Failed, SpeechRequest
+from models.families.pocket_tts.threads import in_new_thread
 from models.session import Session
 from tests.models.families.pocket_tts.conftest import BRIEF, TEXT
 
@@ -114,7 +116,8 @@ def test_threads_random_state_and_console_are_as_before(start, pocket, capfd):
     threads, state, handlers = torch.get_num_threads(), torch.get_rng_state(), list(logging.getLogger().handlers)
     session = start(pocket)
     session.run(SpeechRequest(TEXT, seed=1, options=BRIEF))
-    assert torch.get_num_threads() == threads and session.ask(lambda model: torch.get_num_threads()) == threads
+    assert torch.get_num_threads() == threads == 2 and in_new_thread(torch.get_num_threads) == 2
+    assert session.ask(lambda model: torch.get_num_threads()) == 1  # its frames are too small to share out
     assert torch.equal(torch.get_rng_state(), state) and logging.getLogger().handlers == handlers
     assert capfd.readouterr() == ("", "")
 
@@ -150,3 +153,23 @@ def test_paragraphs_are_followed_by_a_pause(start, pocket):
     chunks = [event for event in events if isinstance(event, AudioChunk)]
     silent = [chunk for chunk in chunks if not chunk.samples.any()]
     assert len(silent) == 1 and silent[0].segment == 0
+
+
+def test_a_quantised_session_speaks_and_keeps_states_of_its_own(start, pocket, clip_of):
+    session = start(pocket, quantize=True)
+    assert session.report()["precision"] == "int8"
+    clip = clip_of(1)
+    request = SpeechRequest(TEXT, seed=1, clip=clip, options=BRIEF)
+    assert np.array_equal(session.run(request).samples, session.run(request).samples)
+    tensors = session.ask(lambda model: model.export_voice(clip))
+    other = start(pocket, quantize=True)
+    other.ask(lambda model: model.import_voice(clip, tensors))
+    assert np.array_equal(other.run(request).samples, session.run(request).samples)
+
+
+def test_a_closed_session_leaves_no_thread(start, pocket):
+    session = start(pocket)
+    session.run(SpeechRequest(TEXT, seed=1, options=BRIEF))
+    assert any(thread.name.startswith("pocket-tts-codec") for thread in threading.enumerate())
+    session.close()
+    assert not any(thread.name.startswith("pocket-tts") for thread in threading.enumerate())

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import torch
@@ -15,8 +17,10 @@ from tests.models.families.pocket_tts.conftest import TEXT
 
 
 @pytest.fixture(scope="module")
-def network(pocket, spec_of) -> Network:
-    return Network(load_official(find(spec_of(pocket)), "pocket"), "cpu", "float32")
+def network(pocket, spec_of) -> Iterator[Network]:
+    network = Network(load_official(find(spec_of(pocket)), "pocket"), "cpu", "float32")
+    yield network
+    network.close()
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +71,7 @@ def test_kept_buffers_and_fresh_ones_sound_the_same(network, alba, pocket, spec_
     spoken(network, alba, text="Something else, and much longer than the other text.", seed=9)
     fresh = Network(load_official(find(spec_of(pocket)), "pocket"), "cpu", "float32", keep=False)
     assert np.array_equal(np.concatenate(spoken(network, alba)), np.concatenate(spoken(fresh, alba)))
+    fresh.close()
     assert not fresh._spare and network._spare.keys() == {"flow", "decoder"}
 
 
