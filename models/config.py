@@ -97,7 +97,8 @@ def _routes(given: Any, names: list[str], where: str) -> dict[str, str]:
         raise SpeechError("config_invalid", where=where, name="routes", expected="a [routes] table")
     for tag, model in given.items():
         if tag != DEFAULT and not re.fullmatch("[a-z]{2,3}", tag):
-            raise SpeechError("config_invalid", where=where, name=tag, expected='a language such as zh or en, or "default"')
+            raise SpeechError("config_invalid", where=where, name=tag,
+                              expected='a language such as zh or en, or "default"')
         if model not in names:
             raise SpeechError("config_invalid", where=where, name=tag,
                               expected=f"the id of a model{nearest(str(model), names)}")

@@ -10,7 +10,8 @@ DEFAULT = "default"  # the route of languages that have none of their own
 LOOKED_AT = 2000  # characters that decide a text's language
 
 
-def choose(text: str, language: str, routes: Mapping[str, str], ready: Mapping[str, Sequence[str]], default: str) -> str:
+def choose(text: str, language: str, routes: Mapping[str, str], ready: Mapping[str, Sequence[str]],
+           default: str) -> str:
     """The id of the model to speak `text`.
 
     language: "auto" or the wish of the request. routes: language tag or "default" -> model id. ready: the languages of

@@ -56,7 +56,8 @@ def test_routes_are_read_and_belong_to_the_whole_fleet(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ('[routes]\nzh = "bb"\n', "did you mean b?"), ('[routes]\nchinese = "b"\n', "chinese must be a language such as zh"),
+    ('[routes]\nzh = "bb"\n', "did you mean b?"),
+    ('[routes]\nchinese = "b"\n', "chinese must be a language such as zh"),
     ('[routes]\nzh = 3\n', "the id of a model"), ('[[routes]]\nzh = "b"\n', "[routes] table")])
 def test_wrong_routes_are_told(tmp_path, text, said):
     with pytest.raises(SpeechError) as caught:
@@ -91,7 +92,8 @@ def test_the_pool_routes_requests_that_leave_it_open(pool):
     assert chosen(model="auto") == "b"
     with pytest.raises(SpeechError, match="no model called c"):
         chosen(model="c")
-    heard = pool.session_for(SpeechRequest("Good morning.", model="auto")).run(SpeechRequest("Good morning.", model="auto"))
+    request = SpeechRequest("Good morning.", model="auto")
+    heard = pool.session_for(request).run(request)
     assert heard.metrics.model == "b" and heard.metrics.audio_seconds > 0.3
 
 
