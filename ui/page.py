@@ -13,8 +13,8 @@ import gradio as gr  # noqa: E402
 from fastapi import FastAPI  # noqa: E402
 
 from ui.assets import Assets  # noqa: E402
+from ui.document import Document  # noqa: E402
 from ui.piece import piece  # noqa: E402
-from ui.prefix import ForwardedPrefix  # noqa: E402
 from ui.theme import theme  # noqa: E402
 
 
@@ -38,18 +38,24 @@ def mount(app: FastAPI) -> FastAPI:
     """Put the page at "/" of `app`. Call it after every other route: what it doesn't know, Gradio answers."""
     assets = Assets()
     assets.serve(app)
-    app.add_middleware(ForwardedPrefix)
+    app.add_middleware(Document, head=_first(assets))
     return gr.mount_gradio_app(
-        app, build_page(assets), path="/", theme=theme(), head=_head(assets), footer_links=[],
+        app, build_page(assets), path="/", theme=theme(), head=_styles(assets), footer_links=[],
         run_history=False, show_error=False, allowed_paths=[], mcp_server=False, ssr_mode=False,
     )
 
 
-def _head(assets: Assets) -> str:
-    """Styles before the first paint, and scripts under way while Gradio still starts."""
-    styles = [f'<link rel="stylesheet" href="{assets.url(name)}">' for name in assets.named(".css")]
-    scripts = [
-        f'<link rel="modulepreload" href="{assets.url(name)}">'
-        for name in assets.named(".js") if not name.endswith("worklet.js")
-    ]
-    return "\n".join(['<meta name="color-scheme" content="light dark">', *styles, *scripts])
+def _first(assets: Assets) -> str:
+    """What the browser should fetch while Gradio still starts."""
+    return "\n".join([
+        '<meta name="color-scheme" content="light dark">',
+        f'<link rel="icon" type="image/svg+xml" href="{assets.url("base/icon.svg")}">',
+        *(f'<link rel="preload" as="style" href="{assets.url(name)}">' for name in assets.named(".css")),
+        *(f'<link rel="modulepreload" href="{assets.url(name)}">'
+          for name in assets.named(".js") if not name.endswith("worklet.js")),
+    ])
+
+
+def _styles(assets: Assets) -> str:
+    """Gradio appends these once its own styles stand, which ours have to follow."""
+    return "\n".join(f'<link rel="stylesheet" href="{assets.url(name)}">' for name in assets.named(".css"))

@@ -108,13 +108,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visit(browser: Browser, served: Served) -> Iterator[Callable[..., Visit]]:
-    """visit(locale="zh-CN", ...) opens the page in a browser of its own; options are Playwright's for a context."""
+    """visit(locale="zh-CN", ...) opens the page in a browser of its own; before: a script that runs ahead of
+    the page's; options are Playwright's for a context."""
     contexts: list[BrowserContext] = []
 
-    def open_page(url: str = "", **options) -> Visit:
+    def open_page(url: str = "", before: str = "", **options) -> Visit:
         context = browser.new_context(**{"locale": "en-GB", "viewport": {"width": 1280, "height": 860}, **options})
         contexts.append(context)
         context.add_init_script(path=EAR)
+        context.add_init_script(before)
         return Visit(context.new_page(), url or served.url).open()
 
     yield open_page

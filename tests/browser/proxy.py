@@ -26,8 +26,8 @@ class Proxy:
 
 
 @contextmanager
-def proxy(target: str, prefix: str = "", announce: bool = True) -> Iterator[Proxy]:
-    """In front of `target`. prefix: the sub-path it strips, said in X-Forwarded-Prefix if it should `announce` it."""
+def proxy(target: str, prefix: str = "") -> Iterator[Proxy]:
+    """In front of `target`. prefix: the sub-path it strips, without a word about it to the server."""
     backend = urlsplit(target)
 
     class Handler(BaseHTTPRequestHandler):
@@ -49,9 +49,6 @@ def proxy(target: str, prefix: str = "", announce: bool = True) -> Iterator[Prox
                 return self.send_error(404)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP}
-            headers |= {"X-Forwarded-Host": self.headers["Host"], "X-Forwarded-Proto": "http"}
-            if prefix and announce:
-                headers["X-Forwarded-Prefix"] = prefix
             connection = http.client.HTTPConnection(backend.hostname, backend.port, timeout=60)
             try:
                 connection.request(self.command, self.path[len(prefix):], body or None, headers)

@@ -8,9 +8,12 @@ import pytest
 
 from tests.listening import character_error_rate, transcribe, word_error_rate
 
-LINE = "The quick brown fox jumps over the lazy dog near the river bank."
+LINE = "The quick brown fox jumps over the lazy dog near the old stone bridge."
 OTHER = "Seven heavy boxes stood in the hall beside an old piano."
 CHINESE = "今天下午我们一起去公园散步，看到很多漂亮的花。"
+DROUGHTS = """import(document.querySelector('link[href*="player/engine"]').href).then(({ current }) => current().droughts)"""
+CLIP = """fetch(document.querySelector('.rv-clip audio').src).then((clip) => clip.arrayBuffer())
+    .then((bytes) => [...new Uint8Array(bytes)])"""
 STORY = " ".join(f"In the year of number {number}, the ships came home with tea, silk and many stories." for number in range(60))
 
 
@@ -21,11 +24,17 @@ def until(true, seconds=30.0):
         time.sleep(0.02)
 
 
-def silences(sound, longer_than=0.003):
-    """Lengths in seconds of the runs of exact zeros, which only a player out of data produces."""
-    zero = np.flatnonzero(np.diff(np.concatenate([[0], sound.samples == 0, [0]])))
-    runs = (zero[1::2] - zero[::2]) / sound.rate
-    return runs[runs > longer_than]
+def assert_same(sound, sent: bytes):
+    """The loudspeaker got every sample of the stream, in order, with nothing between; only the edges are faded."""
+    sent = np.frombuffer(sent, "<i2").astype(np.float32) / 32768
+    sent = sent[np.flatnonzero(sent)[0]:np.flatnonzero(sent)[-1] + 1]
+    edge = int(0.005 * sound.rate)
+    assert abs(len(sent) - len(sound.samples)) <= edge  # a faded edge may come out as zero
+    shift = next(shift for shift in range(-edge, edge) if np.array_equal(
+        sound.samples[edge + max(0, shift):][:200], sent[edge + max(0, -shift):][:200]))
+    heard, sent = sound.samples[max(0, shift):], sent[max(0, -shift):]
+    size = min(len(heard), len(sent)) - 2 * edge
+    assert np.array_equal(heard[edge:][:size], sent[edge:][:size])
 
 
 @pytest.mark.parametrize("model, rate", [("kokoro", 24000), ("joe", 22050)])
@@ -34,24 +43,28 @@ def test_a_click_is_heard(visit, model, rate):
     sound = tab.sound()
     assert sound.rate == rate
     assert word_error_rate(LINE, transcribe(sound.samples, sound.rate, "en")) <= 0.1
-    assert not len(silences(sound))
+
+
+@pytest.mark.parametrize("model", ["kokoro", "joe"])
+def test_every_sample_is_heard_once_and_without_a_gap(visit, served, model):
+    tab = visit().choose("model", model)
+    for _ in range(4):
+        with tab.page.expect_response("**/api/stream") as asked:
+            tab.speak(f"{LINE} {OTHER}").wait("finished")
+        if not tab.page.evaluate(DROUGHTS):
+            break
+    else:
+        pytest.skip("this machine is too busy just now to speak in real time")
+    clip = bytes(tab.page.evaluate(CLIP))[44:]
+    figures = served.get(f"api/requests/{asked.value.headers['x-request-id']}")
+    assert len(clip) / 2 / tab.sound().rate == pytest.approx(figures["audio_seconds"], abs=0.001)
+    assert_same(tab.sound(), clip)
 
 
 def test_chinese_is_heard(visit):
     tab = visit(locale="zh-CN").speak(CHINESE).wait("finished")
     sound = tab.sound()
     assert character_error_rate(CHINESE, transcribe(sound.samples, sound.rate, "zh")) <= 0.1
-
-
-def test_all_that_was_made_is_heard_once(visit, served):
-    tab = visit().choose("model", "joe")
-    with tab.page.expect_response("**/api/stream") as asked:
-        tab.speak(LINE)
-    tab.wait("finished")
-    figures = served.get(f"api/requests/{asked.value.headers['x-request-id']}")
-    sound = tab.sound()
-    # a stream may begin and end in exact silence, which the ear doesn't count
-    assert figures["audio_seconds"] - 0.5 < sound.seconds <= figures["audio_seconds"] + 0.01
 
 
 def test_it_begins_and_ends_without_a_click(visit):
@@ -134,10 +147,9 @@ def test_a_voice_is_previewed_with_one_click(visit):
 
 def test_plain_http_speaks_without_a_worklet(visit):
     """On http://a-server browsers hide AudioWorklet: the same click must be heard through buffers."""
-    tab = visit(java_script_enabled=True)
-    tab.page.evaluate("Object.defineProperty(AudioContext.prototype, 'audioWorklet', {get: () => undefined})")
     # the ear needs a worklet itself, so listen with a recorder of the browser's own instead
-    tab.page.evaluate("""() => {
+    tab = visit(before="""(() => {
+        Object.defineProperty(AudioContext.prototype, 'audioWorklet', { get: () => undefined });
         globalThis.readyvoice = { tap(context) {
             const node = context.createMediaStreamDestination();
             const recorder = new MediaRecorder(node.stream);
@@ -154,7 +166,7 @@ def test_plain_http_speaks_without_a_worklet(visit):
             });
             return node;
         } };
-    }""")
+    })()""").choose("model", "joe")
     tab.type(LINE).page.click("#rv-speak")
     tab.wait("finished")
     samples = np.array(tab.page.evaluate("recorded()"), np.float32)

@@ -47,11 +47,12 @@ def test_keyboard_alone(visit):
     tab.wait("stopped", "finished")
     reached = []
     tab.page.focus(".rv-switch")
-    for _ in range(14):
+    for _ in range(24):
         tab.page.keyboard.press("Tab")
         reached.append(tab.page.evaluate("document.activeElement.id || document.activeElement.className || document.activeElement.tagName"))
         outlined = tab.page.evaluate("""() => {
             const one = document.activeElement;
+            if (['AUDIO', 'BODY'].includes(one.tagName)) return true; // the browser's own rings; the end of the page
             const shown = one.closest('.rv-voice') ?? one;
             const { outlineStyle, boxShadow } = getComputedStyle(shown);
             return outlineStyle !== 'none' || boxShadow !== 'none';
@@ -169,7 +170,7 @@ def test_readouts_are_the_server_s_own_figures(visit, served):
     reads = {key: tab.page.inner_text(f"[data-read='{key}']") for key in ("ttfa", "rtf", "cache", "heard")}
     assert reads["ttfa"] == f"first sound {round(figures['ttfa'] * 1000):,} ms"
     assert reads["rtf"] == f"{figures['rtf']:.2f}× real time"
-    assert reads["cache"] == ("cache hit" if set(figures["caches"].values()) == {"hit"} else "cache miss")
+    assert reads["cache"] == f"cache {figures['caches']['voice_cache']}"
     assert re.fullmatch(r"you heard it after [\d,]+ ms", reads["heard"])
 
 

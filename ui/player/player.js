@@ -70,7 +70,10 @@ function bar(element, run) {
 function reads(run) {
   const { ttfa = null, rtf = null, queue_wait: wait = null, caches = {} } = run.server ?? {};
   const ms = (value) => number(Math.max(0, value), 0);
-  const met = Object.values(caches ?? {});
+  // The prepared voice is what can be slow to miss; other caches (phonemes, say) miss with every new text.
+  const entries = Object.entries(caches ?? {});
+  const voices = entries.filter(([name]) => /voice|style|prompt/.test(name));
+  const met = (voices.length ? voices : entries).map(([, how]) => how);
   const parts = [
     ttfa !== null && ['ttfa', t('read.ttfa', { ms: ms(ttfa * 1000) })],
     rtf !== null && ['rtf', t('read.rtf', { rtf: number(rtf, 2) })],

@@ -26,7 +26,7 @@ export function mount(element) {
 
   const show = () => {
     options(models, catalog.models.map(({ id, title, state }) => ({
-      value: id, text: state === 'ready' ? title : `${title} (${t(`pool.state.${state}`)})`, disabled: state === 'failed',
+      value: id, text: state === 'ready' ? called(id, title) : `${called(id, title)} (${t(`pool.state.${state}`)})`, disabled: state === 'failed',
     })), choice.model);
     options(languages, [
       { value: 'auto', text: t('language.auto') },
@@ -47,6 +47,9 @@ export function mount(element) {
   on('choice', () => ready.then(show));
   translate(element, show);
 }
+
+// Two models of one family are told apart by their ids.
+const called = (id, title) => (catalog.models.filter((one) => one.title === title).length > 1 ? `${title}: ${id}` : title);
 
 function options(select, wanted, value) {
   const state = JSON.stringify(wanted);
