@@ -4,10 +4,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import functools
 import logging
 import signal
 import socket
 import sys
+import threading
+from collections.abc import Callable
 
 import uvicorn
 
@@ -18,7 +21,8 @@ from models.errors import SpeechError
 from models.pool import Pool
 from server.front import Front, early_app, full_app
 
-GRACE = 10  # seconds streams may take to end when the server is told to stop
+PATIENCE = 6  # seconds streams may go on when the server is told to stop; then they are ended
+GRACE = 10  # seconds after which whatever still hangs is cut off
 
 
 def serve(config: Config) -> int:
@@ -46,19 +50,28 @@ def serve(config: Config) -> int:
 class _Server(uvicorn.Server):
     """uvicorn raises the signal again once it has stopped, which would kill us before the sessions are closed."""
 
+    def __init__(self, end_streams: Callable[[], None], config: uvicorn.Config):
+        super().__init__(config)
+        self._end_streams = end_streams
+
     @contextlib.contextmanager
     def capture_signals(self):
         yield
 
     def stop(self) -> None:
-        self.force_exit = self.should_exit  # a second signal ends streams at once
-        self.should_exit = True
+        """No new connections; streams go on for a while, a second call ends them at once."""
+        if self.should_exit:
+            self._end_streams()
+        else:
+            self.should_exit = True
+            asyncio.get_running_loop().call_later(PATIENCE, self._end_streams)
 
 
 async def _serve(config: Config, listener: socket.socket, steps: Steps) -> int:
     pool = warm_pool(config, steps)
     front = Front(early_app(pool))
-    server = _Server(uvicorn.Config(front, log_config=None, access_log=False, lifespan="off",
+    ending = functools.partial(threading.Thread, target=pool.close, name="ending", daemon=True)
+    server = _Server(lambda: ending().start(), uvicorn.Config(front, log_config=None, access_log=False, lifespan="off",
                                            timeout_graceful_shutdown=GRACE, server_header=False))
     logging.getLogger("uvicorn.error").addFilter(_not_a_broken_stream)
     for number in (signal.SIGTERM, signal.SIGINT):
