@@ -5,12 +5,13 @@ import sys
 import time
 from pathlib import Path
 
-from cli.fleet import fetch_weights, warm_pool
+from cli.fleet import check_device, fetch_weights
 from cli.progress import Steps
 from models.audio.encode import to_wav
 from models.config import Config
 from models.errors import SpeechError
 from models.events import SpeechRequest
+from models.session import Session
 
 
 def say(config: Config, text: str, voice: str, language: str, speed: float, seed: int | None, out: Path) -> int:
@@ -21,9 +22,9 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
         raise SpeechError("folder_missing", "out", path=out.parent)
     steps = Steps(quiet=True)
     fetch_weights(config, steps)
-    pool = warm_pool(config, steps)
+    check_device(config, steps)
+    session = Session(config.models[0], warm=False)  # one text: warming would only come on top
     try:
-        session = pool.session()
         session.start()
         session.wait_ready()
         began = time.monotonic()
@@ -36,5 +37,5 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
               f"{time.monotonic() - began:.2f} s (first sound {figures.ttfa * 1000:.0f} ms, "
               f"{figures.rtf:.2f}x real time)", file=sys.stderr)
     finally:
-        pool.close()
+        session.close()
     return 0

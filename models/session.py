@@ -31,14 +31,14 @@ class Speech:
 class Session:
     """Requests for one model. Everything here may be called from any thread; the worker does the work.
 
-    book: where the figures of requests are kept. watch: see `Worker`; it is also told which session speaks.
+    book: where the figures of requests are kept. watch, warm: see `Worker`; watch is also told which session it is.
     """
 
     def __init__(self, spec: ModelSpec, book: MetricsBook | None = None,
-                 watch: Callable[[Session, str], None] = lambda session, line: None):
+                 watch: Callable[[Session, str], None] = lambda session, line: None, warm: bool = True):
         self.spec = spec
         self._book = book or MetricsBook()
-        self.worker = Worker(spec, lambda line: watch(self, line))
+        self.worker = Worker(spec, lambda line: watch(self, line), warm)
         self.start, self.wait_ready, self.close = self.worker.start, self.worker.wait_ready, self.worker.close
         self.ask = self.worker.ask
 

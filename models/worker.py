@@ -29,10 +29,11 @@ class Worker:
     """A model's life and its queue. Public methods may be called from any thread.
 
     watch: told on the worker thread when the state changes or a warm-up stage is over, with a line on what happened.
+    warm: False leaves warming out, for a process that speaks once: each stage is then made when it is needed.
     """
 
-    def __init__(self, spec: ModelSpec, watch: Callable[[str], None]):
-        self.spec, self._watch = spec, watch
+    def __init__(self, spec: ModelSpec, watch: Callable[[str], None], warm: bool = True):
+        self.spec, self._watch, self._warm = spec, watch, warm
         self.state, self.reason = "registered", ""
         self.load_seconds: float | None = None
         self.warm_seconds: float | None = None
@@ -145,7 +146,7 @@ class Worker:
         self.load_seconds = time.monotonic() - began
         self._become("warming")
         began = time.monotonic()
-        for stage in self._model.warm():
+        for stage in self._model.warm() if self._warm else ():
             self._watch(stage)
         self.warm_seconds = time.monotonic() - began
         gc.collect()
