@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from benchmarks.peer import Peer, environment
 from models.families import family
 from models.families.protocol import ModelSpec
+from models.families.vits.engine import default_threads
 from models.families.vits.piper import find_voices
 from models.session import Session
 
@@ -17,8 +17,8 @@ PIPER = "piper-tts==1.8.0"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--threads", type=int, default=min(4, os.cpu_count() or 1),
-                        help="threads of each side (default %(default)s)")
+    parser.add_argument("--threads", type=int, default=default_threads(),
+                        help="threads of each side (default %(default)s, a session's own)")
 
 
 def specification(threads: int) -> ModelSpec:

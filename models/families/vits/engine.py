@@ -1,6 +1,7 @@
 """onnxruntime sessions as this family wants them: few threads, memory that doesn't grow, loaded quickly."""
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -8,6 +9,12 @@ import onnx
 import onnxruntime as ort
 
 from models.families.vits.blocked import keep_blocked
+
+
+def default_threads() -> int:
+    """Half the cores, at most 4: the graphs are small, and threads that wait for each other cost more than they gain as
+    soon as anything else runs (on two busy cores two threads take twice as long as one)."""
+    return max(1, min(4, (os.cpu_count() or 2) // 2))
 
 
 def load_optimised(source: Path | bytes, threads: int) -> ort.InferenceSession:

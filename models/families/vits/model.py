@@ -1,7 +1,6 @@
 """The vits family behind the protocol: a folder of Piper voices as one model."""
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.families.vits import fetch
+from models.families.vits.engine import default_threads
 from models.families.vits.frontend import foreign, phoneme_ids
 from models.families.vits.level import level
 from models.families.vits.network import Network, Scales
@@ -54,7 +54,7 @@ class VitsModel:
         self._networks: Slots[Network] = Slots("voice_cache", slots, lambda network: network.bytes)
         remembered = options.get("phoneme_cache_slots", 256)
         self._ids: Slots[list[int]] = Slots("phoneme_cache", remembered, lambda ids: 8 * len(ids))
-        self._threads = options.get("threads", 0) or max(1, min(4, (os.cpu_count() or 2) // 2))
+        self._threads = options.get("threads", 0) or default_threads()
 
     # -- life
 
