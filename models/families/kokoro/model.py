@@ -17,6 +17,13 @@ from models.slots import Slots
 from models.text import Segment
 
 FIRST_LIMIT, LIMIT = 60, 240  # characters of the first and the other segments
+# a word, a first segment, and one at the limit, which makes the working memory as large as it usually gets
+WARM_TEXTS = (
+    "Yes.",
+    "Good morning, everyone, and welcome.",
+    "Once the last of the guests had left, the three of them sat down by the window, watched the lights go out across the "
+    "bay one after another, and agreed that nothing would ever be quite the same again in this quiet little town by the sea",
+)
 
 
 class KokoroModel:
@@ -54,14 +61,16 @@ class KokoroModel:
         for language in dict.fromkeys(voice.language.replace("en-us", "en") for voice in self._voices.all):
             warm_text([language])
             yield f"text {language}"
-        for words in (2, 6, 20):
-            text = " ".join(["Everything is ready now."] * words)
+        for voice in dict.fromkeys(self.default_voice(language) for language in (*self.languages, "en-gb")):
+            self._voices.style(self._voices.find(voice))
+        yield "voices"
+        for text in WARM_TEXTS:
             request = SpeechRequest(text=text, language="en", seed=0)
             plan = self.plan(request)
-            for segment in plan.segments[:2]:
+            for segment in plan.segments:
                 for _ in self.speak(segment, plan, request, Turn()):
                     pass
-            yield f"{words * 4} words"
+            yield f"{len(text)} characters"
 
     def unload(self) -> None:
         self._engine = None

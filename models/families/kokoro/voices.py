@@ -18,10 +18,11 @@ from models.families.kokoro import catalogue
 from models.families.kokoro.weights import REMEDY, VOICE_SHAPE
 from models.families.protocol import Voice
 from models.slots import Slots
+from models.voices import saved
 
 ROWS, STYLE = VOICE_SHAPE[0], VOICE_SHAPE[2]
-# a name, and a weight in brackets where it isn't 1
-PART = re.compile(r"\s*([\w.-]+)\s*(?:\(\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*\))?\s*")
+# a name, and a weight in brackets where it isn't 1; my:ID is a saved voice
+PART = re.compile(r"\s*((?:my:)?[\w.-]+)\s*(?:\(\s*([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*\))?\s*")
 
 
 @dataclass(frozen=True)
@@ -54,28 +55,33 @@ class Voices:
             if match is None or (weight := float(match[2] or 1)) <= 0:
                 raise SpeechError("voice_mix_invalid", "voice", name=text)
             name = match[1]
-            if name not in self._read:
+            if name.startswith(saved.PREFIX):
+                saved.about(name, self._model_id)
+            elif name not in self._read:
                 raise self._unknown(name)
             shares[name] = shares.get(name, 0.0) + weight
         total = sum(shares.values())
         return Mix(text, tuple(sorted((name, weight / total) for name, weight in shares.items())))
 
     def info(self, name: str) -> Voice:
+        if name.startswith(saved.PREFIX):
+            return saved.about(name, self._model_id)
         return next(voice for voice in self.all if voice.id == name)
 
     def style(self, mix: Mix) -> tuple[Tensor, bool]:
         """float32 [510, 256] on the model's device, a row per number of phonemes; and whether it was a cache hit."""
-        key = tuple((self._digest(name), share) for name, share in mix.parts)
-        return self.styles.get(key, lambda: self._make(mix))
+        own = {name: saved.style(name, self._model_id) for name, _ in mix.parts if name.startswith(saved.PREFIX)}
+        key = tuple((_sum(own[name]) if name in own else self._digest(name), share) for name, share in mix.parts)
+        return self.styles.get(key, lambda: self._make(mix, own))
 
-    def _make(self, mix: Mix) -> Tensor:
-        blend = sum(self._read[name]() * share for name, share in mix.parts)
+    def _make(self, mix: Mix, own: dict[str, Tensor]) -> Tensor:
+        blend = sum((own[name] if name in own else self._read[name]()) * share for name, share in mix.parts)
         return blend.to(self._device)
 
     def _digest(self, name: str) -> str:
         """sha256 of a voice's numbers; a loaded model's voices don't change, so each is read for it once."""
         if name not in self._digests:
-            self._digests[name] = hashlib.sha256(self._read[name]().numpy().tobytes()).hexdigest()
+            self._digests[name] = _sum(self._read[name]())
         return self._digests[name]
 
     def _unknown(self, name: str) -> SpeechError:
@@ -85,6 +91,10 @@ class Voices:
             "en": ("did you mean " if near else "choose for instance ") + ", ".join(some),
             "zh": ("您是指 " if near else "例如可选 ") + "、".join(some),
         })
+
+
+def _sum(style: Tensor) -> str:
+    return hashlib.sha256(style.numpy().tobytes()).hexdigest()
 
 
 def stock(file: Path) -> dict[str, Callable[[], Tensor]]:

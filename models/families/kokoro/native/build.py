@@ -8,12 +8,14 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Callable
-from functools import lru_cache
 from pathlib import Path
 
 from models import weights
+from models.errors import SpeechError
 from models.families.kokoro.device import cpu_flags
 
 log = logging.getLogger(__name__)
@@ -21,52 +23,62 @@ log = logging.getLogger(__name__)
 SOURCE = Path(__file__).parent
 MAIN = "kokoro.cpp"
 COMPILERS = ("g++", "clang++", "c++")
+ZIG, ZIG_VERSION = "ziglang", "0.17.1"  # carries Clang and a C++ library: for machines without a compiler
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared", "-pthread")
-PATIENCE = 300  # seconds for one compilation; 10 to 20 are usual
+PATIENCE = 600  # seconds for one compilation; 10 to 20 are usual, a minute with zig
+RETRY_AFTER = 24 * 3600  # seconds until what failed is tried again
 
 
 def library(progress: Callable[[str], None] = lambda line: None) -> ctypes.CDLL | None:
     """The network for this machine, compiled if it isn't yet; None where that can't be done (the log says why)."""
-    compiler = find_compiler()
-    if compiler is None:
-        log.info("kokoro: no C++ compiler found: torch does the work, two to four times slower")
+    target = weights.home() / "kokoro" / "native" / f"{_key()}.so"
+    failed = target.with_suffix(".failed")
+    if not target.exists() and failed.exists() and time.time() - failed.stat().st_mtime < RETRY_AFTER:
+        log.info("kokoro: torch does the work, more slowly: %s", failed.read_text("utf-8"))
         return None
-    target = weights.home() / "kokoro" / "native" / f"{_key(compiler)}.so"
     try:
         if not target.exists():
             progress("kokoro: compiling its network for this CPU (once)")
-            _compile(compiler, target)
+            _compile(target, progress)
         return _declared(ctypes.CDLL(str(target)))
-    except (OSError, subprocess.SubprocessError) as error:
-        log.warning("kokoro: the network could not be compiled, torch does the work: %s", _reason(error))
+    except (OSError, subprocess.SubprocessError, SpeechError) as error:
+        reason = _reason(error)
+        log.warning("kokoro: its network could not be compiled, torch does the work, more slowly: %s", reason)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        failed.write_text(reason, "utf-8")
         return None
 
 
-@lru_cache(maxsize=1)
-def find_compiler() -> str | None:
-    """A C++ compiler for this machine: $CXX, or one of the usual names."""
+def find_compiler() -> list[str] | None:
+    """The command of a C++ compiler on this machine: $CXX, or one of the usual names."""
     for name in (os.environ.get("CXX"), *COMPILERS):
         if name and (path := shutil.which(name)):
-            return path
+            return [path]
     return None
 
 
-def _key(compiler: str) -> str:
-    """What the result depends on: source, flags, compiler, CPU."""
-    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, timeout=30).stdout
-    digest = hashlib.sha256("\n".join([*FLAGS, version, platform.machine(), *sorted(cpu_flags())]).encode())
+def _key() -> str:
+    """What the result depends on: source, flags, CPU."""
+    digest = hashlib.sha256("\n".join([*FLAGS, sys.platform, platform.machine(), *sorted(cpu_flags())]).encode())
     for file in sorted([*SOURCE.glob("*.h"), SOURCE / MAIN]):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:24]
 
 
-def _compile(compiler: str, target: Path) -> None:
+def _compile(target: Path, progress: Callable[[str], None]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         made = Path(folder) / target.name
-        subprocess.run([compiler, *FLAGS, str(SOURCE / MAIN), "-o", str(made)], check=True, capture_output=True,
-                       text=True, timeout=PATIENCE)
+        compiler, environment = find_compiler(), {}
+        if compiler is None:
+            zig = weights.pip_package(ZIG, ZIG_VERSION, progress) / "ziglang" / "zig"
+            zig.chmod(0o755)
+            compiler = [str(zig), "c++"]
+            environment = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), folder)
+        subprocess.run([*compiler, *FLAGS, str(SOURCE / MAIN), "-o", str(made)], check=True, capture_output=True,
+                       text=True, timeout=PATIENCE, env={**os.environ, **environment})
         os.replace(made, target)
+        shutil.rmtree(weights.home() / "packages" / f"{ZIG}-{ZIG_VERSION}", ignore_errors=True)  # 400 MB, used once
 
 
 def _reason(error: Exception) -> str:

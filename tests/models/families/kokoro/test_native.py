@@ -4,6 +4,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from models.errors import SpeechError
 from models.families.kokoro import checkpoint, engine
 from models.families.kokoro.native import build
 from tests.models.families.kokoro.conftest import LONG, SHORT, seeded, snr, tokens
@@ -92,13 +93,26 @@ def test_the_compiled_file_is_kept(library, monkeypatch):
     assert build.library() is not None
 
 
-def test_without_a_compiler_torch_speaks(monkeypatch, folder, styles, network):
-    monkeypatch.setattr(build, "find_compiler", lambda: None)
+def test_without_the_library_torch_speaks(monkeypatch, folder, styles, network):
+    monkeypatch.setattr(build, "library", lambda progress: None)
     made = engine.load(folder / "model.safetensors", torch.device("cpu"), torch.float32, print)
     assert isinstance(made, engine.TorchEngine)
     ids = tokens(SHORT)
     spoken = made.speak(ids, style_for(styles, ids), 1.0, seeded())
     assert torch.equal(spoken.samples, network(ids, style_for(styles, ids), 1.0, seeded()).samples)
+
+
+def refuse(*_):
+    raise SpeechError("weights_missing", model="ziglang", reason="no network", advice="-")
+
+
+def test_without_a_compiler_and_a_network_it_says_so_once_a_day(monkeypatch, tmp_path):
+    monkeypatch.setenv("READYVOICE_HOME", str(tmp_path))
+    monkeypatch.setattr(build, "find_compiler", lambda: None)
+    monkeypatch.setattr(build.weights, "pip_package", refuse)
+    assert build.library() is None
+    monkeypatch.setattr(build.weights, "pip_package", lambda *_: pytest.fail("asked again"))
+    assert build.library() is None
 
 
 def test_a_compiler_that_fails_is_survived(monkeypatch, tmp_path):
