@@ -25,7 +25,7 @@ def test_a_failing_stream_says_why_and_keeps_what_came(visit, tmp_path):
         tab = visit(running.url, locale="zh-CN").speak(STORY).wait("failed")
         said = tab.page.inner_text(".rv-status")
         assert said.startswith("请求超过 2 秒，已被结束") and said.endswith("保留在下方。")
-        assert kept_seconds(tab) > 2
+        assert kept_seconds(tab) > 0.1
         assert tab.page.input_value("#rv-text") == STORY
 
 
