@@ -21,6 +21,7 @@ from models.families.pocket_tts.placement import device_of, storage_of
 from models.families.pocket_tts.states import VoiceState, from_flat
 from models.families.pocket_tts.threads import alone, in_new_thread
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
+from models.memory import give_back
 from models.slots import Slots
 from models.text import normalise, plan_segments
 from models.text.segment import Segment
@@ -84,6 +85,7 @@ class PocketModel:
             for _ in islice(self._network.speak(text, voice, settings, torch.Generator().manual_seed(0)), WARM_CHUNKS):
                 pass
             yield stage
+        give_back()  # what the conversion of the weights and the first encoding left behind
 
     def unload(self) -> None:
         self._states.clear()
@@ -92,6 +94,7 @@ class PocketModel:
         self._network = self._pattern = None
         if self.device.startswith("cuda"):
             torch.cuda.empty_cache()
+        give_back()
 
     def slots(self) -> list[Slots]:
         return [self._states]
