@@ -17,14 +17,15 @@ usage() {
 bash start.sh [serve] [--host H] [--port P] [--config F] [--log-file F]   install, fetch, warm, serve the page
 bash start.sh setup                                                       install and fetch only
 bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--out FILE.wav]
+bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L]   save a voice; say ... --voice NAME speaks in it
 bash start.sh test [pytest options]                                       install what tests need, run all tests
 bash start.sh bench [NAME] [--json FILE]                                  run a benchmark; without a name, list them
 READYVOICE_HOME moves the folder for everything that is fetched (default ~/.cache/readyvoice).
 TEXT
 }
 
-say_line() { # number text; `say` keeps its output to itself
-    [ "$COMMAND" = say ] || echo "[$1/6] $2"
+say_line() { # number text; `say` and `clone` keep their output to themselves
+    [ "$COMMAND" = say ] || [ "$COMMAND" = clone ] || echo "[$1/6] $2"
 }
 
 fail() { # number sentence
@@ -52,7 +53,7 @@ check() { # step 1; the rest of the arguments are the command's own
 
 stamp() { # what the environment was made from: a change installs again
     local files=("$HERE/requirements.txt")
-    [ "$1" = test ] && files+=("$HERE/requirements-test.txt")
+    [ "$1" = test ] && files+=("$HERE"/requirements-*.txt)
     "${SYSTEM_PY:-python3}" - "$HERE" "${files[@]}" <<'TEXT'
 import hashlib, pathlib, sys
 digest = hashlib.sha256(f"{sys.version_info[:2]} {sys.argv[1]}".encode())
@@ -101,7 +102,7 @@ with p.sync_playwright() as play: raise SystemExit(not pathlib.Path(play.chromiu
 
 COMMAND=serve
 case "${1:-}" in
-    serve|setup|say|test|bench) COMMAND="$1"; shift ;;
+    serve|setup|say|clone|test|bench) COMMAND="$1"; shift ;;
     help|-h|--help) usage; exit 0 ;;
     -*|"") ;;
     *) echo "There is no command $1." >&2; usage >&2; exit 2 ;;
