@@ -158,6 +158,11 @@ MESSAGES: dict[str, dict] = {
         "en": "The voice {name} belongs to somebody else: make a copy of it to change it.",
         "zh": "声音 {name} 属于其他人：请先复制一份再修改。",
     },
+    "saved_voice_unfitted": {
+        "status": 409,
+        "en": "The voice {name} has not been fitted to {model} yet: clone it there first.",
+        "zh": "声音 {name} 尚未适配 {model}：请先在该模型上克隆。",
+    },
     "voice_name_taken": {
         "status": 409,
         "en": "You already have a voice called {name}: please choose another name.",

@@ -90,7 +90,7 @@ class Library:
 
         voice = self.get(voice_id, owner)
         path = self.folder / voice.id / "states" / f"{_model(model)}.safetensors"
-        return read(path, self.clip(voice_id, owner)) if path.is_file() else None
+        return read(path, lambda: self.clip(voice_id, owner)) if path.is_file() else None
 
     # -- changing
 

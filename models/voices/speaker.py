@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ PART = 160  # frames heard at once: 1.6 s
 PER_SECOND = 1.3  # parts begun
 LEVEL = -25.0  # dBFS, that of read speech in its training data
 _lock = threading.Lock()
+_loaded: list[SpeakerEncoder] = []
 
 
 class SpeakerEncoder(nn.Module):
@@ -98,12 +99,17 @@ def likeness(one: np.ndarray, other: np.ndarray) -> float:
 def speaker_encoder(progress: Callable[[str], None] = lambda line: None) -> SpeakerEncoder:
     """The encoder on the CPU, loaded once and kept. Raises SpeechError("weights_missing")."""
     with _lock:
-        return _load(progress)
+        if not _loaded:
+            _loaded.append(_load(fetch(progress)))
+        return _loaded[0]
 
 
-@lru_cache(maxsize=1)
-def _load(progress: Callable[[str], None]) -> SpeakerEncoder:
-    path = pip_package(*PACKAGE, progress) / "resemblyzer" / "pretrained.pt"
+def fetch(progress: Callable[[str], None] = lambda line: None) -> Path:
+    """The file with the weights, fetched once."""
+    return pip_package(*PACKAGE, progress) / "resemblyzer" / "pretrained.pt"
+
+
+def _load(path: Path) -> SpeakerEncoder:
     weights = torch.load(path, map_location="cpu", weights_only=True)["model_state"]
     encoder = SpeakerEncoder()
     encoder.load_state_dict({name: value for name, value in weights.items() if name.startswith(("lstm.", "linear."))})
