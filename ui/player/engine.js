@@ -7,7 +7,7 @@ import { speech } from './stream.js';
 
 const START = 0.04; // seconds of sound that begin a stream: network pieces may be tiny
 const POLL = 500;
-const paces = new Map(); // model -> how its last stream kept up: {rtf, starved, secondsPerLetter}
+const paces = new Map(); // model -> how its last stream kept up: {slowness, caution, secondsPerLetter}
 const events = new EventTarget();
 let run = null;
 
@@ -73,6 +73,7 @@ class Run {
         this.line.push(block);
       }
       this.complete = true;
+      this.times.complete = performance.now();
     } catch (error) {
       await this.fail(error);
     } finally {
@@ -85,18 +86,20 @@ class Run {
     this.tell();
   }
 
-  // Seconds to gather before speaking: next to nothing, unless this model could not keep up last time.
+  // Seconds to gather before speaking: next to nothing, unless this model could not keep up lately.
   patience() {
-    const pace = paces.get(this.request.model);
-    if (!pace?.starved || !(pace.rtf > 0.9)) return START;
-    const expected = [...this.request.text].length * pace.secondsPerLetter;
-    return Math.min(5, Math.max(0.3, expected * (1 - 0.9 / pace.rtf)));
+    const { caution = 0, slowness = 0, secondsPerLetter = 0 } = paces.get(this.request.model) ?? {};
+    if (!caution) return START;
+    const expected = [...this.request.text].length * secondsPerLetter;
+    return Math.min(5, Math.max(caution, slowness > 0.9 ? expected * (1 - 0.9 / slowness) : 0));
   }
 
   learn() {
-    if (!this.complete || !this.clip.samples || !this.server?.rtf) return;
+    if (!this.complete || !this.clip.samples) return;
+    const before = paces.get(this.request.model)?.caution ?? 0;
+    const caution = this.droughts ? Math.min(2, Math.max(0.3, 2 * before)) : before > 0.1 ? before / 2 : 0;
     paces.set(this.request.model, {
-      rtf: this.server.rtf, starved: this.droughts > 0 || paces.get(this.request.model)?.starved,
+      slowness: (this.times.complete - this.times.bytes) / 1000 / this.clip.seconds, caution,
       secondsPerLetter: this.clip.seconds / [...this.request.text].length,
     });
   }
