@@ -1,7 +1,6 @@
 """The thread that owns a model: it loads, warms and runs it, and nobody else touches it."""
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 import time
@@ -15,7 +14,7 @@ from models.events import WordTiming
 from models.families import family
 from models.families.protocol import Model, ModelSpec
 from models.job import FairOrder, Job
-from models.memory import resident_bytes
+from models.memory import give_back, resident_bytes
 
 log = logging.getLogger("readyvoice.session")
 HEALTHY_AFTER = 600.0  # seconds of service after which a session may be restarted once more
@@ -149,7 +148,7 @@ class Worker:
         for stage in self._model.warm() if self._warm else ():
             self._watch(stage)
         self.warm_seconds = time.monotonic() - began
-        gc.collect()
+        give_back()
         self.memory_bytes = max(0, resident_bytes() - before)
         self._ready_since, self._failures = time.monotonic(), 0
         self._become("ready")
@@ -261,7 +260,7 @@ class Worker:
             except Exception:
                 log.exception("session %s could not unload", self.spec.id)
         del model
-        gc.collect()
+        give_back()
         self.memory_bytes = 0
         self._become(state, reason)
 

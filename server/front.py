@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from models.errors import SpeechError
@@ -43,6 +43,10 @@ def early_app(pool: Pool) -> FastAPI:
     """What answers while the models load: health and states, and 503 with Retry-After for all else."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(health_routes(pool, opened=False))
+
+    @app.get("/favicon.ico")
+    def no_icon():
+        return Response(status_code=204)
 
     @app.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "DELETE"])
     def not_yet(path: str, request: Request):
