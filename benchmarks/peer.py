@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 import venv
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,8 +17,12 @@ from models.weights import home
 SCRIPTS = Path(__file__).parent / "peers"
 
 
-def environment(name: str, requirements: Sequence[str]) -> Path:
-    """The Python of a virtual environment with these packages, made below home()/benchmarks on first use."""
+def environment(name: str, requirements: Sequence[str], borrow: bool = False) -> Path:
+    """The Python of a virtual environment with these packages, made below home()/benchmarks on first use.
+
+    borrow: what is installed here counts as installed there, behind its own packages: the same torch on both sides,
+    and not two gigabytes of it again.
+    """
     mark = hashlib.sha256("\n".join([sys.version, *requirements]).encode()).hexdigest()[:12]
     folder = home() / "benchmarks" / f"{name}-{mark}"
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -25,6 +30,10 @@ def environment(name: str, requirements: Sequence[str]) -> Path:
     if not ready.exists():
         print(f"making an environment for {name}: {', '.join(requirements)}", file=sys.stderr)
         venv.create(folder, with_pip=True, clear=True)
+        if borrow:
+            ask = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
+            theirs = Path(subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip())
+            (theirs / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
         subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *requirements],
                        check=True)
         ready.touch()

