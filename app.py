@@ -1,6 +1,6 @@
 """ReadyVoice's entry: start.sh calls it once the environment stands.
 
-    python app.py serve | setup | say "text" --out FILE.wav
+    python app.py serve | setup | say "text" --out FILE.wav | clone NAME CLIP --consent WHO
 """
 from __future__ import annotations
 
@@ -25,11 +25,17 @@ def parser() -> argparse.ArgumentParser:
     say = commands.add_parser("say", parents=[shared], help="speak one text into a WAV file")
     say.add_argument("text")
     say.add_argument("--model", help="model id (default: the configuration's)")
-    say.add_argument("--voice", default="", help="voice id or mix, such as af_heart(2)+am_michael(1)")
+    say.add_argument("--voice", default="", help="voice id, mix such as af_heart(2)+am_michael(1), or a cloned voice's name")
     say.add_argument("--language", default="auto", help="language tag (default: found in the text)")
     say.add_argument("--speed", type=float, default=1.0, help="0.5 to 2")
     say.add_argument("--seed", type=int, help="same seed, same sound")
     say.add_argument("--out", type=Path, default=Path("speech.wav"), help="the WAV file (default: speech.wav)")
+    clone = commands.add_parser("clone", parents=[shared], help="fit and save a voice from a recording")
+    clone.add_argument("name", help="what the voice is to be called")
+    clone.add_argument("clip", type=Path, help="a recording of one person speaking, about 10 s or more")
+    clone.add_argument("--transcript", default="", help="what is said in it (default: found by listening)")
+    clone.add_argument("--language", default="", help="language tag of the recording (default: found by listening)")
+    clone.add_argument("--consent", default="", help="who says that the speaker agrees, by name")
     return top
 
 
@@ -48,8 +54,13 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "setup":
             from cli.fleet import fetch_weights
             from cli.progress import Steps
+            from cli.clone import fetch_tools
             fetch_weights(config, Steps())
+            fetch_tools(Steps())
             return 0
+        if options.command == "clone":
+            from cli.clone import clone
+            return clone(options.name, options.clip, options.transcript, options.language, options.consent)
         from cli.say import say
         return say(config.only(options.model or config.server.default_model), options.text, options.voice,
                    options.language, options.speed, options.seed, options.out)

@@ -7,10 +7,14 @@ from pathlib import Path
 
 from cli.fleet import check_device, fetch_weights
 from cli.progress import Steps
-from models.audio.encode import to_wav
+from models.audio.encode import synthetic_note, to_wav
 from models.config import Config
 from models.errors import SpeechError
 from models.events import SpeechRequest
+from models.session import Session
+from models.voices.library import Library
+from models.voices.record import SavedVoice
+from models.voices.saved import PREFIX
 from models.session import Session
 
 
@@ -27,15 +31,28 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
     try:
         session.start()
         session.wait_ready()
+        cloned = _cloned(session, voice)
+        voice = f"{PREFIX}{cloned.id}" if cloned else voice
         began = time.monotonic()
         speech = session.run(SpeechRequest(text, session.spec.id, voice, language, speed, seed))
         partial = out.with_name(f".{out.name}.part")
-        partial.write_bytes(to_wav(speech.samples, speech.sample_rate))
+        note = synthetic_note(cloned.name) if cloned else ""
+        partial.write_bytes(to_wav(speech.samples, speech.sample_rate, note))
         partial.replace(out)
         figures = speech.metrics
-        print(f"{out}: {figures.audio_seconds:.2f} s of speech by {figures.model}/{figures.voice} in "
+        print(f"{out}: {figures.audio_seconds:.2f} s of speech by {figures.model}/{cloned.name if cloned else figures.voice} in "
               f"{time.monotonic() - began:.2f} s (first sound {figures.ttfa * 1000:.0f} ms, "
               f"{figures.rtf:.2f}x real time)", file=sys.stderr)
     finally:
         session.close()
     return 0
+
+
+def _cloned(session: Session, name: str) -> SavedVoice | None:
+    """The saved voice of that name, where the model speaks in saved voices and has none of its own so called."""
+    if session.spec.family != "kokoro" or not name or name in (voice.id for voice in session.model.voices()):
+        return None
+    try:
+        return Library().named(name, None)
+    except SpeechError:
+        return None
