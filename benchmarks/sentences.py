@@ -18,3 +18,42 @@ ENGLISH = (  # 5 to 40 words
     "My grandmother never wrote down a recipe in her life, yet everyone who ate at her table remembers the smell of the "
     "bread, the taste of the soup, and the way she watched us until every single plate was empty.",
 )
+
+# read aloud and written down again: everyday words whose spelling a listener can't get wrong
+DICTATION = {
+    "en": (
+        *ENGLISH,
+        "Please close the window before you go to bed.",
+        "The train from the north is late again this evening.",
+        "She has been learning to play the piano since last summer.",
+        "I would rather walk than wait another hour for the bus.",
+        "The children are building a house out of old boxes.",
+        "There is fresh coffee in the kitchen if you want some.",
+        "My brother works in a hospital on the other side of the river.",
+        "It was so quiet that we could hear the snow falling from the trees.",
+        "The doctor told him to drink more water and sleep longer.",
+        "Could you tell me where the nearest post office is?",
+        "They painted the kitchen yellow because it gets so little sun.",
+        "After dinner we sat outside and looked at the stars.",
+        "The teacher asked us to read the first chapter at home.",
+        "He forgot his umbrella and came home wet to the skin.",
+        "The market opens early and closes when everything is sold.",
+        "Nothing tastes better than bread that has just been baked.",
+        "We are going to visit my aunt on Sunday afternoon.",
+        "The dog slept in front of the fire all day long.",
+    ),
+    "zh": (
+        "今天天气很好，我们一起去公园散步吧。", "请把窗户关上，外面的风太大了。", "他每天早上六点起床，然后去跑步。",
+        "这家饭馆的菜又便宜又好吃。", "我昨天晚上看了一部很有意思的电影。", "孩子们在院子里高兴地唱歌。",
+        "火车站离这里不远，走路十分钟就到。", "老师让我们回家以后多读几遍课文。", "如果明天下雨，比赛就改到下个星期。",
+        "妈妈做的饺子是全家人最喜欢的。", "你知道最近的银行在哪里吗？", "他学了三年中文，说得非常流利。",
+        "冬天的早晨，湖面上结了一层薄薄的冰。", "我把手机忘在办公室了。", "这本书写得很好，我已经看了两遍。",
+    ),
+    "ja": (
+        "今日はとても良い天気ですね。", "駅の前に新しい本屋ができました。", "毎朝六時に起きて、散歩をします。",
+        "この料理はとても美味しいです。", "昨日の夜、友達と映画を見ました。", "子供たちは公園で遊んでいます。",
+        "すみません、郵便局はどこですか。", "明日雨が降ったら、家で本を読みます。", "母の作った料理が一番好きです。",
+        "日本語の勉強を始めて三年になります。", "電車が遅れて、会議に間に合いませんでした。", "窓を開けてもいいですか。",
+        "冬になると、山に雪が積もります。", "新しい仕事はどうですか。", "夏休みに家族と海へ行きました。",
+    ),
+}
