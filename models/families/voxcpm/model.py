@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -36,6 +37,7 @@ PAUSES = {"paragraph": 0.4, "sentence": 0.1, "clause": 0.0, "word": 0.0}  # seco
 OWN_VOICE = "own"
 Result = TypeVar("Result")
 TITLES = {("voxcpm", 2): "VoxCPM 0.5B", ("voxcpm", 4): "VoxCPM 1.5", ("voxcpm2", 4): "VoxCPM 2"}
+WARM_PATCHES = 5  # beyond the first few, from which the stop signal counts
 WARM_TEXT = {"en": "On May 5 it was 3.5 degrees.", "zh": "5月3日气温3.5度。"}
 
 
@@ -92,14 +94,17 @@ class VoxCPM:
             if name == "reference voice" and not self._second:
                 continue
             manner = self._manner(request, state, continues)
-            for count, _ in enumerate(self._speaker.speak(words, manner, 0)):
-                if count == 4:  # beyond the first patches, from which the stop signal counts
-                    break
+            chunks = self._speaker.speak(words, manner, 0)
+            for _ in islice(chunks, WARM_PATCHES):
+                pass
+            chunks.close()
             yield name
         self._rest()
 
     def unload(self) -> None:
         self._voices.clear()
+        if self._engine is not None:
+            self._engine.release()
         self._engine = self._speaker = None
 
     def slots(self) -> list[Slots]:

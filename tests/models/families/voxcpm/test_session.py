@@ -19,6 +19,7 @@ from tests.models.families.voxcpm.conftest import clip_of, spec_of, started
 
 LINE = "Hello there, my friend."
 BOOK = " ".join(f"Chapter {number} begins here, and it tells of the sea and of ships." for number in ("one", "two", "three"))
+LIGHT = {"inference_timesteps": 2}  # where only the course of things matters
 PARTS = "The first part.\n\nThe second part.\n\nThe third part."
 
 
@@ -59,7 +60,7 @@ def test_fifty_cancelled_requests_leave_it_sound(any_session, checkpoint):
     rng, clip = random.Random(0), clip_of(1)
     for number in range(50):
         request = SpeechRequest(BOOK, seed=number, clip=clip if number % 2 else None)
-        stream = any_session.stream(replace(request, options={"retry_badcase": rng.choice([0, 0, 2])}))
+        stream = any_session.stream(replace(request, options=LIGHT | {"retry_badcase": rng.choice([0, 0, 2])}))
         for _ in range(rng.randrange(6)):
             next(stream)
         stream.close()
@@ -148,7 +149,7 @@ def endless(checkpoint):
 
 def test_a_runaway_is_cut_off_softly(endless):
     text = "Hi."
-    speech = endless.run(SpeechRequest(text, seed=1))
+    speech = endless.run(SpeechRequest(text, seed=1, options=LIGHT))
     engine = endless.model._engine
     bound = endless.ask(lambda model: longest(text, len(engine.tokens(text)), engine.patch_seconds))
     assert len(speech.samples) == bound * engine.patch_samples
@@ -185,8 +186,8 @@ def test_a_bad_case_is_made_anew_before_any_of_it_is_sent(first, monkeypatch):
 
 
 def test_without_luck_the_last_attempt_is_cut_off(endless):
-    speech = endless.run(SpeechRequest("Hi.", seed=1, options={"retry_badcase": 2}))
-    once = endless.run(SpeechRequest("Hi.", seed=1))
+    speech = endless.run(SpeechRequest("Hi.", seed=1, options=LIGHT | {"retry_badcase": 2}))
+    once = endless.run(SpeechRequest("Hi.", seed=1, options=LIGHT))
     assert len(speech.samples) == len(once.samples) and not np.array_equal(speech.samples, once.samples)
 
 
@@ -196,7 +197,7 @@ def test_text_too_long_for_the_caches_is_split(checkpoint, version):
     try:
         text = "The quick brown fox jumps over the lazy dog and runs."
         for clip in (None, clip_of(1, seconds=0.6, words="")) if version == "2" else (None,):
-            speech = session.run(SpeechRequest(text, seed=1, clip=clip))
+            speech = session.run(SpeechRequest(text, seed=1, clip=clip, options=LIGHT))
             assert speech.metrics.state == "done" and speech.metrics.audio_seconds > 5
         assert session.ask(lambda model: model._engine.base.length) <= 128
     finally:
