@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import numpy as np
-import torch
-from safetensors.torch import load_file
+from safetensors.numpy import load_file
 
 from benchmarks.peer import Peer, environment
 from models.families import family
-from models.families.kokoro import weights
+from models.families.kokoro import device, weights
 from models.families.protocol import ModelSpec
 from models.session import Session
 from models.text.phonemes.alphabet import VOCABULARY
@@ -41,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def specification(options: argparse.Namespace) -> ModelSpec:
     defaults = {name: option.default for name, option in family("kokoro").options.items()}
-    torch.set_num_threads(options.threads)
+    device.threads = lambda: options.threads
     return ModelSpec("kokoro", "kokoro", device=options.device, precision=options.precision, options=defaults)
 
 
@@ -70,7 +69,7 @@ def peers(options: argparse.Namespace) -> Iterator[dict[str, Peer]]:
     file, voices = folder / "kokoro-v1.0.int8.onnx", folder / "voices.npz"
     if not file.exists():
         file.write_bytes(weights.joined_parts(print))
-    np.savez(voices, **{name: tensor.numpy() for name, tensor in load_file(weights.fetch_voices(print)).items()})
+    np.savez(voices, **load_file(weights.fetch_voices(print)))
     shared = {"voices": str(voices), "voice": voice(), "threads": options.threads}
     onnxruntime = f"onnxruntime=={importlib.metadata.version('onnxruntime')}"
     with ExitStack() as stack:

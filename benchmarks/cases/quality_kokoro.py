@@ -8,14 +8,16 @@ from __future__ import annotations
 import argparse
 import unicodedata
 
+import numpy as np
 import torch
 
 from benchmarks.common import Result
 from benchmarks.kokoro import arguments, specification
 from benchmarks.sentences import DICTATION
 from models.families import family
-from models.families.kokoro import catalogue, checkpoint, device, engine, phonemes, voices, weights
-from models.families.kokoro.network import SAMPLE_RATE
+from models.families.kokoro import catalogue, device, engine, phonemes, voices, weights
+from models.families.kokoro.constants import SAMPLE_RATE
+from models.families.kokoro.torch_engine import TorchEngine
 from models.text import Run
 from models.text.phonemes import kokoro_runs
 
@@ -31,9 +33,8 @@ def run(options: argparse.Namespace) -> Result:
 
     spec = specification(options)
     file = weights.model_file(family("kokoro").fetch(spec, print))
-    where, dtype = device.resolve(spec.device, spec.precision)
-    sides = {"fast": engine.load(file, where, dtype, print),
-             "exact": engine.TorchEngine(checkpoint.read(file), torch.device("cpu"), torch.float32)}
+    sides = {"fast": engine.load(file, *device.choose(spec.device, spec.precision), print),
+             "exact": TorchEngine.load(file, "cpu", "float32")}
     stock = voices.stock(weights.folder() / weights.VOICES_FILE)
     rows, errors, distances, changed = [], {}, [], 0
     for language, texts in DICTATION.items():
@@ -41,18 +42,15 @@ def run(options: argparse.Namespace) -> Result:
         heard: dict[str, list[str]] = {side: [] for side in sides}
         for number, text in enumerate(texts):
             ids = phonemes.ids(kokoro_runs([Run(text, language)]), phonemes.VOCABULARY)
-            boxed = torch.tensor([[phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]])
-            spoken = {side: speaker.speak(boxed.to(where if side == "fast" else "cpu"),
-                                          style[len(ids) - 1].unsqueeze(0).to(where if side == "fast" else "cpu"), 1.0,
-                                          torch.Generator(where if side == "fast" else "cpu").manual_seed(number))
+            boxed = [phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]
+            spoken = {side: speaker.speak(boxed, style[len(ids) - 1], 1.0, engine.Noise(number))
                       for side, speaker in sides.items()}
-            if torch.equal(spoken["fast"].durations.cpu(), spoken["exact"].durations):
-                distances.append(log_mel_distance(spoken["fast"].samples.cpu(), spoken["exact"].samples))
+            if np.array_equal(spoken["fast"][1], spoken["exact"][1]):
+                distances.append(log_mel_distance(*(torch.from_numpy(spoken[side][0]) for side in ("fast", "exact"))))
             else:
                 changed += 1
-            for side, result in spoken.items():
-                line = hear(result.samples.cpu().numpy(), SAMPLE_RATE, language, timed=False).text
-                heard[side].append(plain(line, language))
+            for side, (samples, _) in spoken.items():
+                heard[side].append(plain(hear(samples, SAMPLE_RATE, language, timed=False).text, language))
         count = jiwer.wer if language == "en" else jiwer.cer
         wanted = [plain(text, language) for text in texts]
         for side in sides:

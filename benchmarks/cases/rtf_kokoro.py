@@ -7,8 +7,6 @@ from __future__ import annotations
 import argparse
 import time
 
-import torch
-
 from benchmarks.common import Result, alternate, median
 from benchmarks.kokoro import arguments, peers, specification, voice
 from benchmarks.sentences import ENGLISH
@@ -23,18 +21,17 @@ __all__ = ["arguments", "run"]
 def run(options: argparse.Namespace) -> Result:
     spec = specification(options)
     folder = family("kokoro").fetch(spec, print)
-    where, dtype = device.resolve(spec.device, spec.precision)
-    ours = engine.load(weights.model_file(folder), where, dtype, print)
-    style = voices.stock(weights.folder() / weights.VOICES_FILE)[voice()]().to(where)
+    where, precision = device.choose(spec.device, spec.precision)
+    ours = engine.load(weights.model_file(folder), where, precision, print)
+    style = voices.stock(weights.folder() / weights.VOICES_FILE)[voice()]()
     lines = [kokoro_runs([Run(text, "en")]) for text in ENGLISH[1::2]]
     tokens = [phonemes.ids(line, phonemes.VOCABULARY) for line in lines]
-    noise = torch.Generator(where)
+    noise = engine.Noise(0)
 
     def speak() -> float:
         began, samples = time.perf_counter(), 0
         for ids in tokens:
-            boxed = torch.tensor([[phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]], device=where)
-            samples += ours.speak(boxed, style[len(ids) - 1].unsqueeze(0), 1.0, noise).samples.cpu().numel()
+            samples += ours.speak([phonemes.BOUNDARY, *ids, phonemes.BOUNDARY], style[len(ids) - 1], 1.0, noise)[0].size
         return (time.perf_counter() - began) / (samples / 24_000)
 
     with peers(options) as others:
@@ -46,8 +43,7 @@ def run(options: argparse.Namespace) -> Result:
         samples = alternate(sides, options.rounds)
     rtf = {side: median(values) for side, values in samples.items()}
     mine = rtf.pop("ours")
-    precision = str(dtype).removeprefix("torch.")
-    target = "0.75 x or less" if dtype is torch.float32 else "0.35 x or less"
+    target = "0.75 x or less" if precision == "float32" else "0.35 x or less"
     return Result(
         "rtf-kokoro", mine / min(rtf.values()),
         {"rtf": mine, "threads": options.threads, "precision": precision, "engine": type(ours).__name__},

@@ -62,10 +62,10 @@ def stock(rehearsal: Rehearsal, progress: Callable[[str], None] = lambda line: N
         return _measured[digest]
 
 
-def _measure(readers: dict[str, Callable[[], Tensor]], digest: str, rehearsal: Rehearsal,
+def _measure(readers: dict[str, Callable[[], np.ndarray]], digest: str, rehearsal: Rehearsal,
              progress: Callable[[str], None]) -> Stock:
     names = sorted(readers)
-    tables = torch.stack([readers[name]() for name in names])
+    tables = torch.stack([torch.from_numpy(readers[name]()) for name in names])
     kept = home() / "kokoro" / f"speakers-{digest[:16]}.safetensors"
     known = load_file(kept) if kept.is_file() else {}
     for number, name in enumerate(names):
@@ -80,9 +80,9 @@ def _measure(readers: dict[str, Callable[[], Tensor]], digest: str, rehearsal: R
 
 def speaker_of(rehearsal: Rehearsal, table: Tensor, line: int = 0) -> Tensor:
     """The embedding [256] of a voice [510, 256] saying one line."""
-    with torch.inference_mode():
+    with torch.no_grad():
         samples = rehearsal.say(line, rehearsal.row(table, line)).samples.cpu()
-        return speaker_encoder()(level(down(samples))).clone()
+        return speaker_encoder()(level(down(samples)))
 
 
 def _digest(file: Path) -> str:

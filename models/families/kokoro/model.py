@@ -5,13 +5,11 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families.kokoro import catalogue, device, engine, phonemes, silence, voices, weights
-from models.families.kokoro.network import MAX_PHONEMES, SAMPLE_RATE
+from models.families.kokoro.constants import MAX_PHONEMES, SAMPLE_RATE
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.slots import Slots
 from models.text import Segment
@@ -40,17 +38,16 @@ class KokoroModel:
     # -- life
 
     def load(self, progress: Callable[[str], None]) -> None:
-        where, dtype = device.resolve(self.spec.device, self.spec.precision)
-        self.device, self.precision = str(where), str(dtype).removeprefix("torch.")
+        self.device, self.precision = device.choose(self.spec.device, self.spec.precision)
         path = weights.fetch(self.spec.path, progress)
         file = weights.model_file(path)
         self._vocabulary = phonemes.vocabulary(path)
-        self._engine = engine.load(file, where, dtype, progress)
-        self._voices = voices.Voices(self.spec.id, self._readers(path), self.spec.options.get("style_cache_slots", 16), where)
+        self._engine = engine.load(file, self.device, self.precision, progress)
+        self._voices = voices.Voices(self.spec.id, self._readers(path), self.spec.options.get("style_cache_slots", 16))
         if self.spec.voice:
             self._voices.find(self.spec.voice)
 
-    def _readers(self, path) -> dict[str, Callable[[], Tensor]]:
+    def _readers(self, path) -> dict[str, Callable[[], np.ndarray]]:
         if self.spec.path is not None and (files := weights.local_voices(path)):
             return voices.published(files)
         return voices.stock(weights.folder() / weights.VOICES_FILE)
@@ -73,11 +70,11 @@ class KokoroModel:
             yield f"{len(text)} characters"
 
     def unload(self) -> None:
-        self._engine = None
+        loaded, self._engine = self._engine, None
         if self._voices is not None:
             self._voices.styles.clear()
-        if self.device.startswith("cuda"):
-            torch.cuda.empty_cache()
+        if loaded is not None:
+            loaded.rest()
 
     def slots(self) -> list[Slots]:
         return [self._voices.styles] if self._voices else []
@@ -133,7 +130,7 @@ class KokoroModel:
         own = self._voices.info(mix.main).language
         return own if own.startswith("en") else "en-us"
 
-    def _style(self, mix: voices.Mix, turn: Turn) -> Tensor:
+    def _style(self, mix: voices.Mix, turn: Turn) -> np.ndarray:
         began = time.perf_counter()
         style, hit = self._voices.style(mix)
         if turn.voice_prepare is None:
@@ -141,16 +138,11 @@ class KokoroModel:
             turn.voice_prepare = time.perf_counter() - began
         return style
 
-    def _render(self, ids: list[int], style: Tensor, request: SpeechRequest, turn: Turn) -> np.ndarray:
+    def _render(self, ids: list[int], style: np.ndarray, request: SpeechRequest, turn: Turn) -> np.ndarray:
         """Token ids without boundaries -> float32 samples."""
-        noise = turn.state.get("noise")
-        if noise is None:
-            noise = turn.state["noise"] = torch.Generator(self.device)
-            noise.manual_seed(request.seed % 2**64) if request.seed is not None else noise.seed()
-        tokens = torch.tensor([[phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]], device=self.device)
-        row = style[len(ids) - 1].unsqueeze(0)
-        spoken = self._engine.speak(tokens, row, request.speed, noise)
-        samples = spoken.samples.cpu().numpy().clip(-1.0, 1.0)
+        noise = turn.state.setdefault("noise", engine.Noise(request.seed))
+        boxed = [phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]
+        samples = self._engine.speak(boxed, style[len(ids) - 1], request.speed, noise)[0].clip(-1.0, 1.0)
         if self.spec.options.get("mem_saver"):
             self._engine.rest()
         return samples

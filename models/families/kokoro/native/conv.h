@@ -34,23 +34,28 @@ struct Rows {  // `count` rows of `width` channels, `stride` elements apart; row
     bool has(long t) const { return t >= 0 && t < count; }
 };
 
+// Whole pages straight from the system, large ones where it can: what is dropped is given back at once, whatever the
+// allocator would rather keep.
+void* take_pages(size_t bytes);
+void give_pages(void* data, size_t bytes);
+
 template <class T>
-struct Aligned {  // grows, never shrinks until freed; 64-byte aligned
+struct Aligned {  // grows, never shrinks until dropped
     T* get(size_t n) {
         if (n > size_) {
-            free(data_);
-            data_ = static_cast<T*>(aligned_alloc(64, (n * sizeof(T) + 4095) / 4096 * 4096));
+            drop();
+            data_ = static_cast<T*>(take_pages(n * sizeof(T)));
             size_ = n;
         }
         return data_;
     }
     void drop() {
-        free(data_);
+        if (data_) give_pages(data_, size_ * sizeof(T));
         data_ = nullptr;
         size_ = 0;
     }
     size_t bytes() const { return size_ * sizeof(T); }
-    ~Aligned() { free(data_); }
+    ~Aligned() { drop(); }
     Aligned() = default;
     Aligned(const Aligned&) = delete;
     Aligned& operator=(const Aligned&) = delete;
@@ -82,7 +87,7 @@ enum class Kind { wide, narrow, split };
 struct Conv {
     int in = 0, out = 0, taps = 0, dilation = 1, before = 0;  // `before`: rows the first tap lies before its output
     Kind kind = Kind::wide;
-    int in_padded = 0, out_padded = 0;  // split: three times the inputs: their high parts, low parts, high parts again
+    int in_padded = 0, out_padded = 0;  // split: twice the inputs, their high parts before their low parts
     std::vector<float> bias;
     std::shared_ptr<Aligned<float>> wide_weight;
     std::shared_ptr<Aligned<bf16>> narrow_weight;
@@ -103,7 +108,7 @@ Conv make_conv(int in, int out, int taps, int dilation, int before, Kind kind, c
     conv.in = in, conv.out = out, conv.taps = taps, conv.dilation = dilation, conv.before = before;
     conv.kind = kind;
     const int part = up(in, kind == Kind::wide ? W : 32);
-    conv.in_padded = kind == Kind::split ? 3 * part : part;
+    conv.in_padded = kind == Kind::split ? 2 * part : part;
     conv.out_padded = up(out, kind == Kind::wide ? kPanel : 32);
     conv.bias.assign(conv.out_padded, 0.0f);
     if (bias) std::copy(bias, bias + out, conv.bias.begin());
@@ -111,7 +116,7 @@ Conv make_conv(int in, int out, int taps, int dilation, int before, Kind kind, c
     auto value = [&](int o, int i, int k) {
         const int at = i % part;
         float w = o < out && at < in ? weight(o, at, k) : 0.0f;
-        return i < 2 * part ? w : w - rounded(w);  // high parts meet the high weight, and so do low ones; then the low weight
+        return i < part ? w : w - rounded(w);
     };
     if (kind == Kind::wide) {  // [panel][tap][in][kPanel]
         conv.wide_weight = std::make_shared<Aligned<float>>();
@@ -149,14 +154,12 @@ static inline void put_inward(float* to, int, int c, vf v) { store(to + c, v); }
 static inline void put_inward(bf16* to, int part, int c, vf v) {
     store(to + c, v);
     if (!part) return;
-    vf high = load(to + c);
-    store(to + part + c, v - high);
-    store(to + 2 * part + c, high);
+    store(to + part + c, v - load(to + c));
 }
 
 template <Act act, class In, class To>
 static void activate_rows(const Rows<In>& in, const Inward& how, long first, int n, To* to, int width, bool split) {
-    const int part = split ? width / 3 : 0, end = split ? part : width;
+    const int part = split ? width / 2 : 0, end = split ? part : width;
     for (int r = 0; r < n; ++r, to += width) {
         if (!in.has(first + r)) {
             std::memset(to, 0, sizeof(To) * width);
@@ -261,6 +264,37 @@ static void configure_tiles() {
     _tile_loadconfig(&config);
 }
 
+static inline void multiply_four() {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+}
+
+// 32 rows by 32 outputs into tiles 0 to 3: high by high, high by low, low by high.
+static void multiply_split(const Conv& conv, const bf16* from, long width, const bf16* panel) {
+    const int chunks = conv.in_padded / 64;  // of one part
+    const long row = width * sizeof(bf16), low = conv.in_padded / 2;
+    for (int k = 0; k < conv.taps; ++k) {
+        const bf16* x = from + long(k) * conv.dilation * width;
+        const bf16* w = panel + long(k) * chunks * 2048;
+        for (int i = 0; i < chunks; ++i) {
+            const bf16 *here = x + i * 32, *high = w + i * 1024, *rest = high + chunks * 1024L;
+            _tile_loadd(4, here, row);
+            _tile_loadd(5, here + 16 * width, row);
+            _tile_loadd(6, rest, 64);
+            _tile_loadd(7, rest + 512, 64);
+            multiply_four();
+            _tile_loadd(6, high, 64);
+            _tile_loadd(7, high + 512, 64);
+            multiply_four();
+            _tile_loadd(4, here + low, row);
+            _tile_loadd(5, here + low + 16 * width, row);
+            multiply_four();
+        }
+    }
+}
+
 template <class Out>
 static void multiply_tiles(const Conv& conv, const bf16* from, long width, long first, int n, int c0, int c1,
                            const Outward<Out>& how) {
@@ -276,17 +310,16 @@ static void multiply_tiles(const Conv& conv, const bf16* from, long width, long 
             _tile_zero(2);
             _tile_zero(3);
             const bf16* w = panel;
-            for (int k = 0; k < conv.taps; ++k) {
+            if (conv.kind == Kind::split) {
+                multiply_split(conv, from + r * width, width, panel);
+            } else for (int k = 0; k < conv.taps; ++k) {
                 const bf16* x = from + (r + long(k) * conv.dilation) * width;
                 for (int i = 0; i < chunks; ++i, w += 1024) {
                     _tile_loadd(4, x + i * 32, row);
                     _tile_loadd(6, w, 64);
                     _tile_loadd(7, w + 512, 64);
                     _tile_loadd(5, x + 16 * width + i * 32, row);
-                    _tile_dpbf16ps(0, 4, 6);
-                    _tile_dpbf16ps(1, 4, 7);
-                    _tile_dpbf16ps(2, 5, 6);
-                    _tile_dpbf16ps(3, 5, 7);
+                    multiply_four();
                 }
             }
             _tile_stored(0, block[0], 64);

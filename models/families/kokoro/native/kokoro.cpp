@@ -6,6 +6,20 @@
 #include "prosody.h"
 #include "signal.h"
 
+#include <new>
+#include <sys/mman.h>
+
+void* take_pages(size_t bytes) {
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) throw std::bad_alloc();
+#if defined(MADV_HUGEPAGE)
+    madvise(data, bytes, MADV_HUGEPAGE);
+#endif
+    return data;
+}
+
+void give_pages(void* data, size_t bytes) { munmap(data, bytes); }
+
 #if HAVE_AMX
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -155,13 +169,24 @@ const char* kokoro_build(void* handle, int tokens, int threads, int narrow) {
     }
 }
 
-// ids [count], boundaries included; style [256] -> frames of 25 ms for each id; returns their sum
+// ids [count], boundaries included; style [256] -> frames of 25 ms for each id; returns their sum, -1 without memory
 int kokoro_plan(void* handle, const int64_t* ids, int count, const float* style, float speed, int64_t* frames) {
-    return engine(handle).plan(ids, count, style, speed, frames);
+    try {
+        return engine(handle).plan(ids, count, style, speed, frames);
+    } catch (const std::bad_alloc&) {
+        return -1;
+    }
 }
 
-// What was planned last: noise and samples are both [sum of frames * 600]
-void kokoro_speak(void* handle, const float* noise, float* samples) { engine(handle).speak(noise, samples); }
+// What was planned last: noise and samples are both [sum of frames * 600]; returns 0, or -1 without memory
+int kokoro_speak(void* handle, const float* noise, float* samples) {
+    try {
+        engine(handle).speak(noise, samples);
+        return 0;
+    } catch (const std::bad_alloc&) {
+        return -1;
+    }
+}
 
 void kokoro_drop(void* handle) { engine(handle).drop(); }
 

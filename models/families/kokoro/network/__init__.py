@@ -10,16 +10,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from models.families.kokoro.constants import SAMPLE_RATE, STYLE_DIM
 from models.families.kokoro.network.albert import Albert
 from models.families.kokoro.network.decoder import Decoder
 from models.families.kokoro.network.generator import Generator
 from models.families.kokoro.network.prosody import ProsodyPredictor
+from models.families.kokoro.network.source import Noise
 from models.families.kokoro.network.text_encoder import TextEncoder
-
-SAMPLE_RATE = 24_000
-STYLE_DIM = 128  # a voice row is two of them: the decoder's style, then prosody's
-MAX_PHONEMES = 510  # ALBERT's 512 positions less the boundary token on each side
-SAMPLES_PER_FRAME = 600  # a duration of 1 is 25 ms
 
 
 @dataclass(frozen=True)
@@ -46,8 +43,8 @@ class KokoroNetwork(nn.Module):
         self.decoder = Decoder(hidden, STYLE_DIM, generator)
 
     @torch.inference_mode()
-    def forward(self, ids: Tensor, style: Tensor, speed: float = 1.0, noise: torch.Generator | None = None) -> Spoken:
-        """ids int64 [1, phonemes + 2], 0 at both ends; style [1, 256]; noise seeds the excitation's random part."""
+    def forward(self, ids: Tensor, style: Tensor, speed: float = 1.0, noise: Noise = None) -> Spoken:
+        """ids int64 [1, phonemes + 2], 0 at both ends; style [1, 256]; noise: see `source.Noise`."""
         timbre, manner = style.split(STYLE_DIM, dim=1)
         encoded = self.predictor.text_encoder(self.bert_encoder(self.bert(ids)), manner)
         durations = self.predictor.durations(encoded, speed)

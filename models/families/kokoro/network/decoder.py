@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from models.families.kokoro.network.adain import AdainResBlock
 from models.families.kokoro.network.convolution import Conv1d, ConvTranspose1d
 from models.families.kokoro.network.generator import Generator
+from models.families.kokoro.network.source import Noise
 
 WIDTH, CONTENT = 1024, 64
 
@@ -40,6 +41,6 @@ class Decoder(nn.Module):
         return x
 
     def forward(self, content: Tensor, pitch: Tensor, energy: Tensor, style: Tensor,
-                noise: torch.Generator | None) -> Tensor:
+                noise: Noise) -> Tensor:
         """-> samples [1, 2 * frames * generator.m_source.samples_per_frame]."""
         return self.generator(self.features(content, pitch, energy, style), style, pitch, noise)

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from models.families.kokoro.network.adain import AdaIN1d
 from models.families.kokoro.network.convolution import Conv1d, ConvTranspose1d
-from models.families.kokoro.network.source import HarmonicSource
+from models.families.kokoro.network.source import HarmonicSource, Noise
 
 
 def snake(x: Tensor, alpha: Tensor) -> Tensor:
@@ -82,7 +82,7 @@ class Generator(nn.Module):
     def _window(self, like: Tensor) -> Tensor:
         return torch.hann_window(self.n_fft, device=like.device)
 
-    def forward(self, x: Tensor, style: Tensor, pitch: Tensor, noise: torch.Generator | None) -> Tensor:
+    def forward(self, x: Tensor, style: Tensor, pitch: Tensor, noise: Noise) -> Tensor:
         """x [1, channels, frames] and pitch [1, frames] (80 a second) -> samples [1, frames * samples_per_frame]."""
         source = self.spectrum(self.m_source(pitch, noise))
         for stage, up in enumerate(self.ups):

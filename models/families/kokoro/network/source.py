@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,8 @@ SINE_AMPLITUDE = 0.1
 VOICED_NOISE = 0.003
 UNVOICED_NOISE = SINE_AMPLITUDE / 3
 VOICED_ABOVE = 10.0  # Hz
+# white noise: drawn from a torch generator, or given by a function of the number of samples as float32 [n]
+Noise = torch.Generator | Callable[[int], Tensor] | None
 
 
 class HarmonicSource(nn.Module):
@@ -26,8 +29,8 @@ class HarmonicSource(nn.Module):
         self.sample_rate, self.samples_per_frame = sample_rate, samples_per_frame
         self.l_linear = nn.Linear(HARMONICS, 1)
 
-    def forward(self, pitch: Tensor, noise: torch.Generator | None) -> Tensor:
-        """pitch [1, frames] in Hz, 0 where unvoiced -> [1, frames * samples_per_frame]; noise seeds what is random."""
+    def forward(self, pitch: Tensor, noise: Noise) -> Tensor:
+        """pitch [1, frames] in Hz, 0 where unvoiced -> [1, frames * samples_per_frame]; noise: what is random."""
         multiples = torch.arange(1, HARMONICS + 1, device=pitch.device, dtype=pitch.dtype).view(1, -1, 1)
         cycles = (pitch.unsqueeze(1) * multiples / self.sample_rate) % 1
         phase = cycles.cumsum(dim=-1) * (2 * math.pi) * self.samples_per_frame
@@ -36,5 +39,8 @@ class HarmonicSource(nn.Module):
         harmonics = torch.einsum("oh,bht->bt", weight * SINE_AMPLITUDE, phase.sin_())
         voiced = (pitch > VOICED_ABOVE).to(pitch.dtype).repeat_interleave(self.samples_per_frame, dim=-1)
         level = (voiced * VOICED_NOISE + (1 - voiced) * UNVOICED_NOISE) * weight.norm()
-        white = torch.randn(harmonics.shape, generator=noise, device=pitch.device)
+        if callable(noise):
+            white = noise(harmonics.shape[1]).unsqueeze(0)
+        else:
+            white = torch.randn(harmonics.shape, generator=noise, device=pitch.device)
         return torch.tanh(harmonics * voiced + level * white + self.l_linear.bias)

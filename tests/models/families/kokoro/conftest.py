@@ -11,9 +11,11 @@ from torch import Tensor
 
 from models.events import SpeechRequest
 from models.families import family
-from models.families.kokoro import engine, weights
+from models.families.kokoro import weights
+from models.families.kokoro.engine import Noise
 from models.families.kokoro.model import KokoroModel
 from models.families.kokoro.network import KokoroNetwork
+from models.families.kokoro.torch_engine import empty_network
 from models.families.protocol import ModelSpec, Turn
 from models.text.phonemes.alphabet import VOCABULARY
 
@@ -30,8 +32,10 @@ def snr(made: Tensor, reference: Tensor) -> float:
     return float(10 * torch.log10(reference.square().mean() / (made - reference).square().mean()))
 
 
-def seeded(seed: int = 5) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
+def seeded(seed: int = 5) -> Callable[[int], Tensor]:
+    """Noise as the torch network takes it."""
+    noise = Noise(seed)
+    return lambda samples: torch.from_numpy(noise(samples))
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +52,7 @@ def tensors(folder) -> dict[str, Tensor]:
 @pytest.fixture(scope="session")
 def network(tensors) -> KokoroNetwork:
     """The torch network in float32, the exact path."""
-    made = engine.empty_network()
+    made = empty_network()
     made.load_state_dict(tensors, assign=True)
     return made.requires_grad_(False).eval()
 

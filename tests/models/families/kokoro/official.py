@@ -1,7 +1,7 @@
 """The official network (PyPI package kokoro) on our weights, its noise drawn from our generator: the yardstick."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from unittest.mock import patch
 
@@ -55,7 +55,7 @@ def official_model(tensors: Mapping[str, Tensor], folder: Path):
     return KModel(repo_id="local", config=CONFIG, model=str(file)).eval(), file
 
 
-def official_speech(model, ids: Tensor, style: Tensor, speed: float, noise: torch.Generator) -> tuple[Tensor, Tensor]:
+def official_speech(model, ids: Tensor, style: Tensor, speed: float, noise: Callable[[int], Tensor]) -> tuple[Tensor, Tensor]:
     """-> samples and durations. Our source draws one stream of noise where the official one draws one per harmonic:
     each harmonic gets the share of that stream which makes the merged signal the same."""
     weight = model.decoder.generator.m_source.l_linear.weight.detach()
@@ -64,7 +64,7 @@ def official_speech(model, ids: Tensor, style: Tensor, speed: float, noise: torc
     def randn_like(like: Tensor) -> Tensor:
         if like.shape[-1] == 1:  # the noise branch, which the official code computes and never uses
             return torch.zeros_like(like)
-        return torch.randn(like.shape[:2], generator=noise).unsqueeze(-1) * share
+        return noise(like.shape[1]).view(1, -1, 1) * share
 
     with patch("torch.randn_like", randn_like):
         return model.forward_with_tokens(ids, style, speed)

@@ -43,11 +43,11 @@ def test_broken_files_are_refused_in_a_sentence(tmp_path, name, content):
     file = tmp_path / name
     file.write_bytes(content)
     with pytest.raises(SpeechError) as caught:
-        engine.load(file, torch.device("cpu"), torch.float32, print)
+        engine.load(file, "cpu", "float32", print)
     assert caught.value.code == "weights_broken" and str(file) in str(caught.value)
 
 
 def test_another_models_tensors_are_refused(tmp_path):
     save_file({"encoder.weight": torch.zeros(2, 2)}, tmp_path / "model.safetensors")
     with pytest.raises(SpeechError, match="tensors missing: bert"):
-        engine.load(tmp_path / "model.safetensors", torch.device("cpu"), torch.float32, print)
+        engine.load(tmp_path / "model.safetensors", "cpu", "float32", print)

@@ -26,6 +26,25 @@ def test_importing_the_declaration_is_cheap():
     assert "torch" not in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
 
 
+def test_on_a_cpu_it_speaks_without_torch():
+    """torch would cost seconds at the start and half a gigabyte: the C++ network needs nothing of it."""
+    code = """if True:
+        import sys
+        import numpy as np
+        from models.families import family
+        from models.families.kokoro.engine import Noise
+        from models.families.protocol import ModelSpec
+        model = family("kokoro").create(ModelSpec("kokoro", "kokoro", device="cpu", precision="float32"))
+        model.load(print)
+        if type(model._engine).__name__ == "NativeEngine":
+            samples, _ = model._engine.speak([0, 50, 83, 54, 57, 0], np.zeros(256, np.float32), 1.0, Noise(1))
+            assert samples.size
+            assert "torch" not in sys.modules, "torch"
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_is_found_and_spoken(model, say, language):
     plan = model.plan(SpeechRequest(text=LANGUAGES[language]))
