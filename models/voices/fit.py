@@ -189,7 +189,7 @@ def _spread(known: Stock) -> Tensor:
 
 def _look(stage: Rehearsal, table: Tensor, target: Tensor, lines: Sequence[int] = (0, 1)) -> tuple[float, Traits]:
     """Likeness and traits of a voice saying whole lines."""
-    with torch.inference_mode():
+    with torch.no_grad():
         sound = torch.cat([stage.say(line, stage.row(table, line)).samples.cpu() for line in lines])
         likeness = float(speaker_encoder()(level(down(sound))) @ target)
     return likeness, traits(sound.numpy(), SAMPLE_RATE)

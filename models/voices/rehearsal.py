@@ -78,6 +78,7 @@ class Rehearsal:
 
 
 @lru_cache(maxsize=1)
+@torch.inference_mode(False)
 def _kernel() -> Tensor:
     """Low-pass for 24 to 16 kHz: a Hann-windowed sinc at two thirds of the input's band, sampled at twice its rate."""
     taps = 2 * 48 + 1
