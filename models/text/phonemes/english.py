@@ -103,4 +103,7 @@ def phonemes(text: str, british: bool) -> str:
     text = _LONG.sub(lambda m: re.sub(r"[\W_]+", " ", m.group()), text)
     g2p = _g2p(british)
     with _tagging:
-        return g2p(hinted(text, british))[0]
+        said, _ = g2p(hinted(text, british))
+    if not re.search(r"\w", said) and re.search(r"\w", text):  # misaki drops odd letter mixes such as "xð" whole
+        said = " ".join(filter(None, (_spell_sounds(word, british) for word in text.split())))
+    return said

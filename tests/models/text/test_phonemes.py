@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from models.errors import SpeechError
@@ -167,6 +167,8 @@ def test_many_threads_get_their_own_phonemes():
 
 @settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=80) | st.text(alphabet="aZ9 .,!?'\"-—()我不，。のカー漢字ñéß$%@/:\n[]^", max_size=80))
+@example(text="xð")
+@example(text="xå")
 def test_whatever_is_planned_has_phonemes(text):
     try:
         _, segments = planned(text)

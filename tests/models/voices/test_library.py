@@ -372,13 +372,13 @@ def all_whole(library: Library) -> int:
 
 def test_a_writer_killed_at_any_moment_leaves_only_whole_voices(library, writers):
     """kill -9 in a loop. The next writer takes up the same folder, its lock and its leftovers."""
-    dice, seen = random.Random(1), 0
-    for seed in range(25):
+    dice, seen, seed, ends = random.Random(1), 0, 0, time.monotonic() + 180
+    while seed < 25 or seen <= 5:  # a busy machine writes fewer in the same time
+        assert time.monotonic() < ends, f"only {seen} voices were written"
         child = writers[0].begin(seed)
-        time.sleep(dice.uniform(0.0, 0.3))
+        time.sleep(dice.uniform(0.0, 0.3 + seed * 0.01))
         os.kill(child, signal.SIGKILL)
-        seen = max(seen, all_whole(library))
-    assert seen > 5
+        seen, seed = max(seen, all_whole(library)), seed + 1
     for path in library.folder.rglob(".*new*"):
         os.utime(path, (0, 0))
     assert not list(Library(library.folder).folder.rglob(".*new*")) and all_whole(library) >= seen
