@@ -45,6 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     from cli.serve import serve, set_up_logs
     from models.config import load_config
     from models.errors import SpeechError
+    from models.memory import few_arenas
+    few_arenas()
     try:
         set_up_logs(options.log_file)
         asked = {"host": getattr(options, "host", None), "port": getattr(options, "port", None)}

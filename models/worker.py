@@ -14,11 +14,12 @@ from models.events import WordTiming
 from models.families import family
 from models.families.protocol import Model, ModelSpec
 from models.job import FairOrder, Job
-from models.memory import give_back, resident_bytes
+from models.memory import give_back, resident_bytes, trim
 
 log = logging.getLogger("readyvoice.session")
 HEALTHY_AFTER = 600.0  # seconds of service after which a session may be restarted once more
 FAILURES_IN_A_ROW = 3  # unexpected errors after which the model is taken to be broken
+TRIM_EVERY = 10  # requests after which an idle session returns freed memory to the system
 STATES = ("registered", "loading", "warming", "ready", "failed", "unloaded")
 
 Result = TypeVar("Result")
@@ -45,7 +46,7 @@ class Worker:
         self._closing = False
         self._thread: threading.Thread | None = None
         self._ready_since = 0.0
-        self._failures = 0
+        self._failures = self._trimmed_at = 0
 
     # -- from any thread
 
@@ -159,6 +160,9 @@ class Worker:
             for job, why in [(job, why) for job in self._jobs if (why := job.why_end())]:
                 self._finish(job, why)
             if not self._asked and (job := self._order.choose(self._jobs)) is None:
+                if not self._jobs and self.served >= self._trimmed_at + TRIM_EVERY:
+                    self._trimmed_at = self.served
+                    trim()
                 self._changed.wait(self._until_next_deadline())
                 return
             asked = self._asked.popleft() if self._asked else None
