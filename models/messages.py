@@ -60,6 +60,11 @@ MESSAGES: dict[str, dict] = {
         "en": "{model} has no voice called {name}: {suggestion}.",
         "zh": "{model} 没有名为 {name} 的声音：{suggestion}。",
     },
+    "saved_voice_refused": {
+        "status": 403,
+        "en": "Saved voices can only be used on the command line for now: bash start.sh say \"...\" --voice NAME.",
+        "zh": "已保存的声音目前只能在命令行使用：bash start.sh say \"...\" --voice 名称。",
+    },
     "voice_mix_invalid": {
         "status": 422,
         "en": "The voice mix {name} can't be read: write it like af_heart(2)+am_michael(1), with weights above 0.",

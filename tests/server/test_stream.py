@@ -108,6 +108,8 @@ def test_neighbours_never_hear_each_other(served, model):
     ({"text": LINE, "model": "kokorro"}, 404, "model_unknown", "model", "did you mean kokoro?"),
     ({"text": LINE, "voice": "af_hart"}, 404, "voice_unknown", "voice", "af_heart"),
     ({"text": LINE, "voice": "af_heart(x)+"}, 422, "voice_mix_invalid", "voice", "af_heart(2)+am_michael(1)"),
+    ({"text": LINE, "voice": "my:0123456789abcdef"}, 403, "saved_voice_refused", "voice", "command line"),
+    ({"text": LINE, "voice": "af_heart+my:0123456789abcdef"}, 403, "saved_voice_refused", "voice", "command line"),
     ({"text": LINE, "language": "tlh"}, 422, "language_unsupported", "language", "choose one of"),
     ({"text": LINE, "options": {"cfg": 3}}, 422, "control_unknown", "options.cfg", "no control cfg"),
     ({"text": LINE, "model": "joe", "options": {"noise_scale": 50}}, 422, "field_invalid", "options.noise_scale", "0 to 2"),
