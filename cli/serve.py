@@ -12,7 +12,9 @@ import sys
 import threading
 from collections.abc import Callable
 
+import httpx
 import uvicorn
+from fastapi import FastAPI
 
 from cli.fleet import fetch_weights, warm_pool
 from cli.progress import Steps, since_start
@@ -101,12 +103,24 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps)
         return False
     app = full_app(pool)
     (await page).mount(app)
+    await _first_calls(app, pool)
     await front.switch(app)
     if not pool.ready:
         steps.line(6, "not every model is ready: the page shows which", always=True)
     host, port = listener.getsockname()[:2]
     steps.line(6, f"ready: http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port} ({since_start():.1f} s in all)")
     return True
+
+
+async def _first_calls(app: FastAPI, pool: Pool) -> None:
+    """The first call through an ASGI app builds its routes and middleware: make it ours, not a user's."""
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://readyvoice", timeout=60) as client:
+        for name, session in pool.sessions.items():
+            if session.state == "ready":
+                try:
+                    await client.post("/api/stream", json={"text": "Everything is ready now.", "model": name})
+                except Exception:
+                    logging.getLogger("readyvoice.serve").exception("the first call to %s failed", name)
 
 
 def _import_page():
