@@ -19,8 +19,10 @@ public:
         const float* type = tensors.get(at + "token_type_embeddings.weight", 2L * kEmbedding);
         for (int i = 0; i < kPositions * kEmbedding; ++i) positions_[i] += type[i % kEmbedding];
         keep(gain_[0], at + "LayerNorm.weight", kEmbedding), keep(shift_[0], at + "LayerNorm.bias", kEmbedding);
-        keep(gain_[1], layer + "attention.LayerNorm.weight", kWidth), keep(shift_[1], layer + "attention.LayerNorm.bias", kWidth);
-        keep(gain_[2], layer + "full_layer_layer_norm.weight", kWidth), keep(shift_[2], layer + "full_layer_layer_norm.bias", kWidth);
+        keep(gain_[1], layer + "attention.LayerNorm.weight", kWidth),
+            keep(shift_[1], layer + "attention.LayerNorm.bias", kWidth);
+        keep(gain_[2], layer + "full_layer_layer_norm.weight", kWidth),
+            keep(shift_[2], layer + "full_layer_layer_norm.bias", kWidth);
         enter_ = read_linear(tensors, {"bert.encoder.embedding_hidden_mapping_in"}, kEmbedding, kWidth, kind);
         const std::string a = layer + "attention.";
         look_ = read_linear(tensors, {a + "query", a + "key", a + "value"}, kWidth, kWidth, kind);
@@ -51,11 +53,13 @@ public:
             run_conv(pool, look_, x, Inward{}, Outward<float>{looks});
             pool.run(kHeads, [&](int head) { attend(looks, head, mixed); });
             run_conv(pool, dense_, mixed, Inward{}, Outward<float>{x, x});
-            each_row(pool, count, [&](int t) { layer_norm(x.row(t), kWidth, gain_[1].data(), shift_[1].data(), kEpsilon); });
+            each_row(pool, count,
+                     [&](int t) { layer_norm(x.row(t), kWidth, gain_[1].data(), shift_[1].data(), kEpsilon); });
             Rows<float> inner = rows(wide_, kInner);
             run_conv(pool, inner_, x, Inward{}, Outward<float>{inner});
             run_conv(pool, outer_, inner, through_gelu, Outward<float>{x, x});
-            each_row(pool, count, [&](int t) { layer_norm(x.row(t), kWidth, gain_[2].data(), shift_[2].data(), kEpsilon); });
+            each_row(pool, count,
+                     [&](int t) { layer_norm(x.row(t), kWidth, gain_[2].data(), shift_[2].data(), kEpsilon); });
         }
         run_conv(pool, leave_, x, Inward{}, Outward<float>{out});
     }

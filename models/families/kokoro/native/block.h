@@ -5,7 +5,11 @@
 class AdainBlock {
 public:
     AdainBlock(const Tensors& tensors, const std::string& name, int in, int out, bool doubles, Kind kind)
-        : norm1_(tensors, name + ".norm1", in), norm2_(tensors, name + ".norm2", out), in_(in), out_(out), doubles_(doubles) {
+        : norm1_(tensors, name + ".norm1", in),
+          norm2_(tensors, name + ".norm2", out),
+          in_(in),
+          out_(out),
+          doubles_(doubles) {
         first_ = read_conv(tensors, name + ".conv1", in, out, 3, 1, kind);
         second_ = read_conv(tensors, name + ".conv2", out, out, 3, 1, kind, kShare, kShare);
         if (in != out) skip_ = read_conv(tensors, name + ".conv1x1", in, out, 1, 1, kind, kShare, 0);
@@ -70,9 +74,11 @@ private:
             activate(x, norm1_.leaky(kSlope), first, n + 1, rows, wide);
             for (int r = 0; r < n; ++r)
                 for (int c = 0; c < wide; c += W) {
-                    vf here = load(rows + r * wide + c), next = load(rows + (r + 1) * wide + c), bias = load(pool_[3].data() + c);
+                    vf here = load(rows + r * wide + c), next = load(rows + (r + 1) * wide + c),
+                       bias = load(pool_[3].data() + c);
                     store(to.row(2 * (first + r)) + c, here * load(pool_[1].data() + c) + bias);
-                    store(to.row(2 * (first + r) + 1) + c, here * load(pool_[2].data() + c) + next * load(pool_[0].data() + c) + bias);
+                    store(to.row(2 * (first + r) + 1) + c,
+                          here * load(pool_[2].data() + c) + next * load(pool_[0].data() + c) + bias);
                 }
         });
     }

@@ -11,7 +11,7 @@ public:
         remind_ = read_conv(tensors, "decoder.asr_res.0", kContent, kReminder, 1, 1, Kind::wide);
         for (int i = 0; i < 4; ++i)
             decode_.push_back(std::make_unique<AdainBlock>(tensors, "decoder.decode." + std::to_string(i), kShown,
-                                                              i == 3 ? kOut : kWidth, i == 3, kind));
+                                                           i == 3 ? kOut : kWidth, i == 3, kind));
         for (int curve = 0; curve < 2; ++curve) {
             const std::string name = curve == 0 ? "decoder.F0_conv" : "decoder.N_conv";
             std::copy_n(tensors.get(name + ".weight", 3), 3, halve_[curve]);
@@ -28,13 +28,14 @@ public:
     void run(Pool& pool, Rows<float> content, const int64_t* frames, int n, const float* pitch, const float* energy,
              Rows<float> out) {
         Rows<float> entry{entry_.get(size_t(n) * kEntryStride), n, kEntry, kEntryStride};
-        Rows<float> x{a_.get(size_t(n) * kStride), n, kShown, kStride}, y{b_.get(size_t(n) * kStride), n, kShown, kStride};
+        Rows<float> x{a_.get(size_t(n) * kStride), n, kShown, kStride},
+            y{b_.get(size_t(n) * kStride), n, kShown, kStride};
         long row = 0;
         for (int t = 0; t < content.count; ++t)
             for (int64_t f = 0; f < frames[t]; ++f, ++row)
                 std::memcpy(entry.row(row), content.row(t), sizeof(float) * kContent);
         run_conv(pool, remind_, Rows<float>{entry.data, n, kContent, kEntryStride}, Inward{},
-                        Outward<float>{Rows<float>{x.data + kWidth, n, kReminder, kStride}});
+                 Outward<float>{Rows<float>{x.data + kWidth, n, kReminder, kStride}});
         for (int t = 0; t < n; ++t) {
             float* tail = x.row(t) + kWidth + kReminder;
             std::fill(tail, x.row(t) + kStride, 0.0f);

@@ -63,11 +63,11 @@ public:
         std::vector<float> repeated(size_t(half) * out);
         for (int o = 0; o < half * out; ++o) repeated[o] = bias[o % out];
         for (int part = 0; part < 2; ++part)
-            halves_[part] = make_conv(in, half * out, 2, 1, part == 0 ? 1 : 0, kind, repeated.data(),
-                                      [=](int o, int i, int k) {
-                                          int tap = o / out + part * half + half + rate * (part == 0 ? 1 - k : -k);
-                                          return weight[(long(i) * out + o % out) * taps + tap] * gain;
-                                      });
+            halves_[part] =
+                make_conv(in, half * out, 2, 1, part == 0 ? 1 : 0, kind, repeated.data(), [=](int o, int i, int k) {
+                    int tap = o / out + part * half + half + rate * (part == 0 ? 1 - k : -k);
+                    return weight[(long(i) * out + o % out) * taps + tap] * gain;
+                });
     }
 
     void run(Pool& pool, Rows<float> in, const Inward& inward, Rows<float> out, Rows<float> residual) {
@@ -100,13 +100,15 @@ public:
         // the mean of three blocks is their sum here: the third goes into the weights that come next
         up1_ = std::make_unique<Upsample>(tensors, at + "ups.1", kWide, kThin, kRate1, kind, 1.0f / 3);
         for (int j = 0; j < 6; ++j)
-            blocks_.emplace_back(tensors, at + "resblocks." + std::to_string(j), j < 3 ? kWide : kThin, kernels[j % 3], dilations);
+            blocks_.emplace_back(tensors, at + "resblocks." + std::to_string(j), j < 3 ? kWide : kThin, kernels[j % 3],
+                                 dilations);
         noise_.emplace_back(tensors, at + "noise_res.0", kWide, 7, dilations);
         noise_.emplace_back(tensors, at + "noise_res.1", kThin, 11, dilations);
         // stride 6 over frames of 22 numbers is stride 1 over rows of 6 frames
         const float* weight = tensors.get(at + "noise_convs.0.weight", long(kWide) * kBins * 12);
-        source0_ = make_conv(6 * kBins, kWide, 2, 1, 0, Kind::wide, tensors.get(at + "noise_convs.0.bias", kWide),
-                             [=](int o, int i, int k) { return weight[(long(o) * kBins + i % kBins) * 12 + k * 6 + i / kBins]; });
+        source0_ = make_conv(
+            6 * kBins, kWide, 2, 1, 0, Kind::wide, tensors.get(at + "noise_convs.0.bias", kWide),
+            [=](int o, int i, int k) { return weight[(long(o) * kBins + i % kBins) * 12 + k * 6 + i / kBins]; });
         source1_ = read_conv(tensors, at + "noise_convs.1", kBins, kThin, 1, 1, Kind::wide);
         post_ = read_conv(tensors, at + "conv_post", kThin, kBins, 7, 1, Kind::wide, 1.0f / 3);
     }
@@ -159,9 +161,7 @@ public:
         inner_.drop();
     }
 
-    size_t bytes() const {
-        return a_.bytes() + b_.bytes() + c_.bytes() + inner_.bytes() + post_rows_.bytes();
-    }
+    size_t bytes() const { return a_.bytes() + b_.bytes() + c_.bytes() + inner_.bytes() + post_rows_.bytes(); }
 
 private:
     static Inward leaky(float slope) {

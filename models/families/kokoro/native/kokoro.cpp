@@ -63,8 +63,13 @@ struct Network : Engine {
     int total = 0;
 
     Network(const Tensors& tensors, int tokens, int threads, Kind careful)
-        : pool(threads), albert(tensors, tokens, careful), prosody(tensors, careful), text(tensors, tokens, careful),
-          features(tensors, sizeof(T) == sizeof(bf16) ? Kind::narrow : Kind::wide), signal(tensors), generator(tensors) {
+        : pool(threads),
+          albert(tensors, tokens, careful),
+          prosody(tensors, careful),
+          text(tensors, tokens, careful),
+          features(tensors, sizeof(T) == sizeof(bf16) ? Kind::narrow : Kind::wide),
+          signal(tensors),
+          generator(tensors) {
         prosody.norms(manner);
         features.norms(timbre);
         generator.norms(timbre);
@@ -121,7 +126,8 @@ struct Network : Engine {
     }
 
     size_t bytes() const override {
-        size_t sum = albert.bytes() + prosody.bytes() + text.bytes() + features.bytes() + signal.bytes() + generator.bytes();
+        size_t sum =
+            albert.bytes() + prosody.bytes() + text.bytes() + features.bytes() + signal.bytes() + generator.bytes();
         for (auto* buffer : {&encoded, &aligned, &content, &curves, &shown, &spectrum}) sum += buffer->bytes();
         return sum;
     }
@@ -159,8 +165,10 @@ const char* kokoro_build(void* handle, int tokens, int threads, int narrow) {
     auto* self = static_cast<Handle*>(handle);
     const Kind careful = narrow && kokoro_narrow_kind() == 2 ? Kind::split : Kind::wide;
     try {
-        if (narrow) self->engine = std::make_unique<Network<bf16>>(self->tensors, tokens, threads, careful);
-        else self->engine = std::make_unique<Network<float>>(self->tensors, tokens, threads, careful);
+        if (narrow)
+            self->engine = std::make_unique<Network<bf16>>(self->tensors, tokens, threads, careful);
+        else
+            self->engine = std::make_unique<Network<float>>(self->tensors, tokens, threads, careful);
         self->tensors.all.clear();
         return nullptr;
     } catch (const std::exception& error) {

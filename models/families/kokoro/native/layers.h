@@ -12,7 +12,8 @@ void each_row(Pool& pool, int rows, Task&& task) {
 }
 
 // Several linear layers of one input as one: outputs side by side.
-static inline Conv read_linear(const Tensors& tensors, const std::vector<std::string>& names, int in, int out, Kind kind) {
+static inline Conv read_linear(const Tensors& tensors, const std::vector<std::string>& names, int in, int out,
+                               Kind kind) {
     std::vector<const float*> weights;
     std::vector<float> bias;
     for (const auto& name : names) {
@@ -71,7 +72,8 @@ public:
                 if (step > 0) recur(recurrent_[direction].get(0), hidden, row);
                 for (int c = 0; c < kHidden; c += W) {
                     vf in = sigmoid(load(row + c)), forget = sigmoid(load(row + kHidden + c));
-                    vf fresh = hyperbolic_tangent(load(row + 2 * kHidden + c)), show = sigmoid(load(row + 3 * kHidden + c));
+                    vf fresh = hyperbolic_tangent(load(row + 2 * kHidden + c)),
+                       show = sigmoid(load(row + 3 * kHidden + c));
                     vf state = forget * load(cell + c) + in * fresh;
                     store(cell + c, state);
                     store(hidden + c, show * hyperbolic_tangent(state));

@@ -22,12 +22,14 @@ public:
 
     // ids [count] -> out [count, 512]
     void run(Pool& pool, const int64_t* ids, int count, Rows<float> out) {
-        Rows<float> x{a_.get(size_t(count) * kWidth), count, kWidth, kWidth}, y{b_.get(size_t(count) * kWidth), count, kWidth, kWidth};
+        Rows<float> x{a_.get(size_t(count) * kWidth), count, kWidth, kWidth},
+            y{b_.get(size_t(count) * kWidth), count, kWidth, kWidth};
         for (int t = 0; t < count; ++t) std::memcpy(x.row(t), table_.data() + ids[t] * kWidth, sizeof(float) * kWidth);
         Inward how;
         for (int i = 0; i < kDepth; ++i) {
             run_conv(pool, convs_[i], x, how, Outward<float>{y});
-            each_row(pool, count, [&](int t) { layer_norm(y.row(t), kWidth, gain_[i].data(), shift_[i].data(), 1e-5); });
+            each_row(pool, count,
+                     [&](int t) { layer_norm(y.row(t), kWidth, gain_[i].data(), shift_[i].data(), 1e-5); });
             std::swap(x, y);
             how.act = Act::leaky, how.slope = 0.2f;  // applied by whoever reads next
         }
@@ -60,8 +62,10 @@ public:
         for (int curve = 0; curve < 2; ++curve) {
             const std::string name = curve == 0 ? "predictor.F0" : "predictor.N";
             blocks_[curve].push_back(std::make_unique<AdainBlock>(tensors, name + ".0", kWidth, kWidth, false, kind));
-            blocks_[curve].push_back(std::make_unique<AdainBlock>(tensors, name + ".1", kWidth, kWidth / 2, true, kind));
-            blocks_[curve].push_back(std::make_unique<AdainBlock>(tensors, name + ".2", kWidth / 2, kWidth / 2, false, kind));
+            blocks_[curve].push_back(
+                std::make_unique<AdainBlock>(tensors, name + ".1", kWidth, kWidth / 2, true, kind));
+            blocks_[curve].push_back(
+                std::make_unique<AdainBlock>(tensors, name + ".2", kWidth / 2, kWidth / 2, false, kind));
             const float* weight = tensors.get(name + "_proj.weight", kWidth / 2);
             project_[curve].assign(weight, weight + kWidth / 2);
             project_[curve].push_back(*tensors.get(name + "_proj.bias", 1));

@@ -6,6 +6,7 @@
 class Signal {
 public:
     static constexpr int kHarmonics = 9, kFrame = 300, kFft = 20, kHop = 5, kBins = kFft / 2 + 1;
+    static constexpr int kLanes = 16;  // a row of bins in one vector
     static constexpr float kRate = 24000, kSine = 0.1f, kVoicedNoise = 0.003f, kUnvoicedNoise = kSine / 3, kVoiced = 10;
 
     explicit Signal(const Tensors& tensors) {
@@ -17,7 +18,7 @@ public:
         noise_gain_ = float(std::sqrt(square));
         for (int j = 0; j < kFft; ++j) {
             window_[j] = float(0.5 - 0.5 * std::cos(2 * M_PI * j / kFft));
-            for (int k = 0; k < W; ++k) {
+            for (int k = 0; k < kLanes; ++k) {
                 double angle = 2 * M_PI * j * k / kFft, used = k < kBins ? 1 : 0;
                 cosine_[j][k] = float(std::cos(angle) * used);
                 // the outer bins are real: their imaginary part is not left to rounding
@@ -25,7 +26,7 @@ public:
             }
         }
         for (int k = 0; k < kBins; ++k)
-            for (int j = 0; j < 2 * W; ++j) {
+            for (int j = 0; j < 2 * kLanes; ++j) {
                 double angle = 2 * M_PI * j * k / kFft, share = (k % (kFft / 2) == 0 ? 1.0 : 2.0) / kFft;
                 double used = j < kFft ? share * window_[j % kFft] : 0.0;
                 back_cosine_[k][j] = float(std::cos(angle) * used);
@@ -36,7 +37,7 @@ public:
     // pitch [frames] in Hz and white noise [frames * 300] -> magnitudes and angles [60 * frames + 1][22], at `to`
     void spectrum(Pool& pool, const float* pitch, const float* noise, int frames, float* to) {
         const long samples = long(frames) * kFrame;
-        float* padded = samples_.get(samples + kFft + W);
+        float* padded = samples_.get(samples + kFft + kLanes);
         float* signal = padded + kFft / 2;
         std::vector<double> cycles(size_t(kHarmonics) * frames);
         for (int h = 0; h < kHarmonics; ++h) {
@@ -61,11 +62,11 @@ public:
 
     // rows of log magnitudes and angles -> (count - 1) * 5 samples
     void waveform(Pool& pool, Rows<float> rows, float* to) {
-        float* pieces = pieces_.get(size_t(rows.count) * 2 * W);
+        float* pieces = pieces_.get(size_t(rows.count) * 2 * kLanes);
         const int height = 256;
         pool.run((rows.count + height - 1) / height, [&](int block) {
             for (int f = block * height; f < std::min(rows.count, (block + 1) * height); ++f)
-                synthesise(rows.row(f), pieces + size_t(f) * 2 * W);
+                synthesise(rows.row(f), pieces + size_t(f) * 2 * kLanes);
         });
         pool.run((rows.count - 1 + height - 1) / height, [&](int block) {
             for (long hop = block * height; hop < std::min<long>(rows.count - 1, (block + 1) * height); ++hop)
@@ -82,13 +83,15 @@ public:
 
 private:
     // One frame's samples: each harmonic's phase is interpolated between the frames' centres.
-    void excite(const float* pitch, const float* noise, int frames, int frame, const double* cycles, float* signal) const {
+    void excite(const float* pitch, const float* noise, int frames, int frame, const double* cycles,
+                float* signal) const {
         alignas(64) float total[kFrame + W] = {};
         const bool voiced = pitch[frame] > kVoiced;
         for (int h = 0; voiced && h < kHarmonics; ++h) {
             const double* at = cycles + size_t(h) * frames;
             for (int half = 0; half < 2; ++half) {
-                const int left = half == 0 ? std::max(frame - 1, 0) : frame, right = half == 0 ? frame : std::min(frame + 1, frames - 1);
+                const int left = half == 0 ? std::max(frame - 1, 0) : frame,
+                          right = half == 0 ? frame : std::min(frame + 1, frames - 1);
                 const double base = at[left] - std::floor(at[left]);
                 const float step = float(at[right] - at[left]), start = float(base);
                 const int n0 = half * kFrame / 2;
@@ -114,13 +117,13 @@ private:
     }
 
     void analyse(const float* samples, float* to) const {
-        vf real = {}, imaginary = {};
+        vf16 real = {}, imaginary = {};
         for (int j = 0; j < kFft; ++j) {
-            vf x = splat(samples[j] * window_[j]);
-            real += x * load(cosine_[j]);
-            imaginary += x * load(sine_[j]);
+            const float x = samples[j] * window_[j];
+            real += x * load<vf16>(cosine_[j]);
+            imaginary += x * load<vf16>(sine_[j]);
         }
-        float both[2][W];
+        float both[2][kLanes];
         store(both[0], real);
         store(both[1], imaginary);
         for (int k = 0; k < kBins; ++k) {
@@ -130,17 +133,17 @@ private:
     }
 
     void synthesise(const float* row, float* piece) const {
-        float padded[2 * W] = {};
+        float padded[2 * kLanes] = {};
         std::memcpy(padded, row + kBins, sizeof(float) * kBins);
-        vf magnitude = exponential(load(row)), angle = sine(load(padded));
-        vf real = magnitude * small_cosine(angle), imaginary = magnitude * sine(angle);
-        vf low = {}, high = {};
+        vf16 magnitude = exponential(load<vf16>(row)), angle = sine(load<vf16>(padded));
+        vf16 real = magnitude * small_cosine(angle), imaginary = magnitude * sine(angle);
+        vf16 low = {}, high = {};
         for (int k = 0; k < kBins; ++k) {
-            low += real[k] * load(back_cosine_[k]) + imaginary[k] * load(back_sine_[k]);
-            high += real[k] * load(back_cosine_[k] + W) + imaginary[k] * load(back_sine_[k] + W);
+            low += real[k] * load<vf16>(back_cosine_[k]) + imaginary[k] * load<vf16>(back_sine_[k]);
+            high += real[k] * load<vf16>(back_cosine_[k] + kLanes) + imaginary[k] * load<vf16>(back_sine_[k] + kLanes);
         }
         store(piece, low);
-        store(piece + W, high);
+        store(piece + kLanes, high);
     }
 
     // The four pieces over one hop, divided by the sum of their squared windows.
@@ -151,7 +154,7 @@ private:
             for (long f = at / kHop - 3; f <= at / kHop; ++f) {
                 if (f < 0 || f >= count) continue;
                 const int offset = int(at - f * kHop);
-                sum += pieces[f * 2 * W + offset];
+                sum += pieces[f * 2 * kLanes + offset];
                 weight += window_[offset] * window_[offset];
             }
             to[j] = sum / weight;
@@ -160,7 +163,7 @@ private:
 
     std::vector<float> merge_;
     float bias_ = 0, noise_gain_ = 0;
-    alignas(64) float window_[kFft], cosine_[kFft][W], sine_[kFft][W];
-    alignas(64) float back_cosine_[kBins][2 * W], back_sine_[kBins][2 * W];
+    alignas(64) float window_[kFft], cosine_[kFft][kLanes], sine_[kFft][kLanes];
+    alignas(64) float back_cosine_[kBins][2 * kLanes], back_sine_[kBins][2 * kLanes];
     Aligned<float> samples_, pieces_;
 };

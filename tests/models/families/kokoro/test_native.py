@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import platform
 
 import numpy as np
 import pytest
@@ -9,13 +10,16 @@ import torch
 
 from models.errors import SpeechError
 from models.families.kokoro import engine
+from models.families.kokoro.device import cpu_flags
 from models.families.kokoro.engine import Noise
 from models.families.kokoro.native import build
+from models.families.kokoro.native.build import find_compiler
 from models.families.kokoro.native.engine import KEPT_MEMORY, NativeEngine
 from models.families.kokoro.torch_engine import TorchEngine
 from tests.models.families.kokoro.conftest import LONG, SHORT, seeded, snr, tokens
 
 WORD = "hˈaɪ"
+AMX = ("-mno-amx-tile", "-mno-amx-int8", "-mno-amx-bf16")
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +98,24 @@ def test_all_functions_are_declared(library):
     names = [name for name in dir(library) if name.startswith("kokoro_")]
     assert len(names) == 9 and all(getattr(library, name).argtypes is not None for name in names)
     assert isinstance(library, ctypes.CDLL)
+
+
+@pytest.mark.parametrize("without, narrow", [(("-mno-avx512f",), False), (AMX, True)], ids=["avx2", "dot products"])
+def test_other_cpus(tensors, styles, network, monkeypatch, tmp_path, without, narrow):
+    """The same source for a CPU with less than this one: narrower registers, or bfloat16 without matrix units."""
+    if find_compiler() is None or platform.machine() != "x86_64" or "avx2" not in cpu_flags():
+        pytest.skip("needs a compiler and an x86 CPU")
+    monkeypatch.setenv("READYVOICE_HOME", str(tmp_path))
+    monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, *without))
+    made = build.library()
+    assert made is not None
+    if narrow and made.kokoro_narrow_kind() != 1:
+        pytest.skip("this CPU has no bfloat16 dot products")
+    ids = tokens(SHORT)
+    exact = network(ids, styles[ids.shape[1] - 3].unsqueeze(0), 1.0, seeded())
+    samples, durations = say(NativeEngine(made, tensors, narrow, 2), styles, SHORT)
+    assert np.array_equal(durations, exact.durations.numpy())
+    assert snr(torch.from_numpy(samples), exact.samples) > 25
 
 
 def test_a_missing_tensor_is_named(library, tensors):
