@@ -34,8 +34,10 @@ CONFIG = {
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=min(4, os.cpu_count() or 1),
                         help="threads of each side (default %(default)s)")
-    parser.add_argument("--device", default="cpu", help="cpu or cuda, for us and the official package (default %(default)s)")
-    parser.add_argument("--precision", default="auto", help="ours: auto, float32, bfloat16, float16 (default %(default)s)")
+    parser.add_argument("--device", default="cpu",
+                        help="cpu or cuda, for us and the official package (default %(default)s)")
+    parser.add_argument("--precision", default="auto",
+                        help="ours: auto, float32, bfloat16, float16 (default %(default)s)")
 
 
 def specification(options: argparse.Namespace) -> ModelSpec:

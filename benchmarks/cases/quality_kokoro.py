@@ -56,9 +56,13 @@ def run(options: argparse.Namespace) -> Result:
         for side in sides:
             errors[side, language] = 100 * count(wanted, [line or " " for line in heard[side]])
         rows.append((f"{language} ({len(texts)} sentences)", errors["fast", language], errors["exact", language]))
-    fast, exact = (sum(errors[side, language] * len(texts) for language, texts in DICTATION.items()) / 60 for side in sides)
+    total = sum(map(len, DICTATION.values()))
+    fast, exact = (
+        sum(errors[side, language] * len(texts) for language, texts in DICTATION.items()) / total for side in sides
+    )
     distance = sum(distances) / len(distances)
-    rows += [("all", fast, exact), (f"log-mel distance, dB ({len(distances)} of 60 with equal durations)", distance, 0.0)]
+    rows += [("all", fast, exact),
+             (f"log-mel distance, dB ({len(distances)} of {total} with equal durations)", distance, 0.0)]
     return Result(
         "quality-kokoro", None, {"error_percent": fast, "log_mel_db": distance, "durations_changed": changed},
         {"exact": {"error_percent": exact}}, ("error in %, words (en) or characters", "fast", "exact"), rows,

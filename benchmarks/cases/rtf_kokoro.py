@@ -1,6 +1,7 @@
 """kokoro: compute time over audio time on the same phonemes, against kokoro-onnx int8 and the official torch float32.
 
-All speak the same phonemes of 6 sentences of 6 to 40 words, each whole, in the same voice. The ratio is ours over the better peer.
+All speak the same phonemes of 6 sentences of 6 to 40 words, each whole, in the same voice. The ratio is ours
+over the better peer.
 """
 from __future__ import annotations
 
@@ -49,6 +50,7 @@ def run(options: argparse.Namespace) -> Result:
         {"rtf": mine, "threads": options.threads, "precision": precision, "engine": type(ours).__name__},
         {name: {"rtf": value, "threads": options.threads} for name, value in rtf.items()},
         ("engine", "RTF", "times real time", "ours over it"),
-        [(f"ours ({precision})", mine, 1 / mine, 1.0), *((name, value, 1 / value, mine / value) for name, value in rtf.items())],
+        [(f"ours ({precision})", mine, 1 / mine, 1.0),
+         *((name, value, 1 / value, mine / value) for name, value in rtf.items())],
         target, samples,
     )

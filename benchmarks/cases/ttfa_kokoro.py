@@ -19,8 +19,8 @@ __all__ = ["arguments", "run"]
 PARAGRAPH = (
     "The old lighthouse had been empty for as long as anyone could remember, and yet on the first night of the storm a "
     "light was seen in its highest window. Some said that it was only the moon. Others were sure that a traveller had "
-    "lost the road and found the door unlocked. In the morning the fishermen climbed the hill together, opened the door, "
-    "and found a kettle on the stove that was still warm."
+    "lost the road and found the door unlocked. In the morning the fishermen climbed the hill together, opened the "
+    "door, and found a kettle on the stove that was still warm."
 )
 
 

@@ -39,7 +39,9 @@ voice = torch.from_numpy(np.load(settings["voices"])[settings["voice"]]).to(sett
 # its pipeline would fetch spaCy's small English model from the network: hand it over
 package, load = settings["tagger"], spacy.load
 spacy.util.is_package = lambda name: True
-spacy.load = lambda name, **kw: importlib.import_module(package).load(**kw) if name == "en_core_web_sm" else load(name, **kw)
+spacy.load = lambda name, **options: (
+    importlib.import_module(package).load(**options) if name == "en_core_web_sm" else load(name, **options)
+)
 pipeline = KPipeline(lang_code="a", repo_id="local", model=model, device=settings["device"])
 for _ in pipeline("One, two, three.", voice=voice):
     pass

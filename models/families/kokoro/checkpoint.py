@@ -28,7 +28,8 @@ def read(path: Path) -> dict[str, Tensor]:
         loaded = torch.load(path, map_location="cpu", weights_only=True)
         flat = {}
         for name, value in loaded.items():
-            flat.update({f"{name}.{inner}": t for inner, t in value.items()} if isinstance(value, Mapping) else {name: value})
+            inner = value if isinstance(value, Mapping) else {"": value}
+            flat.update({f"{name}.{rest}".rstrip("."): tensor for rest, tensor in inner.items()})
     return canonical(flat)
 
 

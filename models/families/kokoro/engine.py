@@ -19,7 +19,7 @@ BROKEN = (ValueError, OSError, RuntimeError, EOFError, AttributeError, KeyError,
 
 
 class Noise:
-    """White noise, float32 [n] at each call. The same seed gives the same noise on every device; None is never the same."""
+    """White noise, float32 [n] at each call. A seed gives the same noise on every device; None never gives the same."""
 
     def __init__(self, seed: int | None):
         self._bits = np.random.Generator(np.random.SFC64(None if seed is None else seed % 2**64))
@@ -39,7 +39,10 @@ class Engine(Protocol):
 
 
 def load(file: Path, where: str, precision: str, progress: Callable[[str], None]) -> Engine:
-    """The best engine for a checkpoint file. where, precision: of `device.choose`. Raises SpeechError("weights_broken")."""
+    """The best engine for a checkpoint file. where, precision: as `device.choose` names them.
+
+    Raises SpeechError("weights_broken").
+    """
     try:
         lib = build.library(progress) if where == "cpu" else None
         if lib is None or not (precision == "float32" or precision == "bfloat16" and lib.kokoro_narrow_kind()):

@@ -19,8 +19,9 @@ FIRST_LIMIT, LIMIT = 60, 240  # characters of the first and the other segments
 WARM_TEXTS = (
     "Yes.",
     "Good morning, everyone, and welcome.",
-    "Once the last of the guests had left, the three of them sat down by the window, watched the lights go out across the "
-    "bay one after another, and agreed that nothing would ever be quite the same again in this quiet little town by the sea",
+    "Once the last of the guests had left, the three of them sat down by the window, watched the lights go out across "
+    "the bay one after another, and agreed that nothing would ever be quite the same again in this quiet little town by "
+    "the sea",
 )
 
 

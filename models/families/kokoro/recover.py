@@ -111,7 +111,8 @@ class _Recovery:
             quarters = np.split(gates, 4)
             return np.concatenate([quarters[gate] for gate in LSTM_GATES])
 
-        inputs, recurrent, biases = self._floats(node.input[1]), self._floats(node.input[2]), self._stored[node.input[3]]
+        inputs, recurrent = self._floats(node.input[1]), self._floats(node.input[2])
+        biases = self._stored[node.input[3]]
         for direction, suffix in enumerate(("_l0", "_l0_reverse")):
             yield f"{path}.weight_ih{suffix}", reorder(inputs[direction].T)
             yield f"{path}.weight_hh{suffix}", reorder(recurrent[direction].T)

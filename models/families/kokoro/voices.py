@@ -69,7 +69,8 @@ class Voices:
 
     def style(self, mix: Mix) -> tuple[np.ndarray, bool]:
         """float32 [510, 256], a row per number of phonemes; and whether it was a cache hit."""
-        own = {name: np.asarray(saved.style(name, self._model_id)) for name, _ in mix.parts if name.startswith(saved.PREFIX)}
+        names = [name for name, _ in mix.parts if name.startswith(saved.PREFIX)]
+        own = {name: np.asarray(saved.style(name, self._model_id)) for name in names}
         key = tuple((_sum(own[name]) if name in own else self._digest(name), share) for name, share in mix.parts)
         return self.styles.get(key, lambda: self._make(mix, own))
 

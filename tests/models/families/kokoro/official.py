@@ -55,7 +55,8 @@ def official_model(tensors: Mapping[str, Tensor], folder: Path):
     return KModel(repo_id="local", config=CONFIG, model=str(file)).eval(), file
 
 
-def official_speech(model, ids: Tensor, style: Tensor, speed: float, noise: Callable[[int], Tensor]) -> tuple[Tensor, Tensor]:
+def official_speech(model, ids: Tensor, style: Tensor, speed: float,
+                    noise: Callable[[int], Tensor]) -> tuple[Tensor, Tensor]:
     """-> samples and durations. Our source draws one stream of noise where the official one draws one per harmonic:
     each harmonic gets the share of that stream which makes the merged signal the same."""
     weight = model.decoder.generator.m_source.l_linear.weight.detach()

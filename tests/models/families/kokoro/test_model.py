@@ -16,8 +16,11 @@ from tests.models.families.kokoro.official import official_model
 
 TEXT = "The boat left the harbour, and nobody looked back."
 LANGUAGES = {
-    "en": "Good morning to all of you.", "zh": "今天天气很好。", "ja": "今日は良い天気です。", "es": "Buenos días a todos, hoy hace muy buen tiempo.",
-    "fr": "Bonjour à tous, il fait très beau aujourd’hui.", "hi": "नमस्ते, आप कैसे हैं?", "it": "Buongiorno a tutti, oggi è una bella giornata.", "pt": "Bom dia a todos, hoje o dia está muito bonito.",
+    "en": "Good morning to all of you.", "zh": "今天天气很好。", "ja": "今日は良い天気です。",
+    "es": "Buenos días a todos, hoy hace muy buen tiempo.",
+    "fr": "Bonjour à tous, il fait très beau aujourd’hui.", "hi": "नमस्ते, आप कैसे हैं?",
+    "it": "Buongiorno a tutti, oggi è una bella giornata.",
+    "pt": "Bom dia a todos, hoje o dia está muito bonito.",
 }
 
 

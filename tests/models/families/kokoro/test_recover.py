@@ -32,9 +32,11 @@ def test_scales_are_taken_from_the_nodes_not_from_names():
     for number, layer in (("1", "query"), ("2", "key")):
         name = f"/encoder/bert/attention/{layer}/MatMul"
         weight = f"onnx::MatMul_{number}"
-        nodes.append(helper.make_node("MatMulInteger", ["x", f"{weight}_quantized", "zero", "onnx::MatMul_1_zero_point"],
-                                      [f"y{number}"], name=f"{name}_quant"))
-        nodes.append(helper.make_node("Mul", ["x_scale", f"{weight}_scale"], [f"s{number}"], name=f"{name}_quant_scales_mul"))
+        nodes += [
+            helper.make_node("MatMulInteger", ["x", f"{weight}_quantized", "zero", "onnx::MatMul_1_zero_point"],
+                             [f"y{number}"], name=f"{name}_quant"),
+            helper.make_node("Mul", ["x_scale", f"{weight}_scale"], [f"s{number}"], name=f"{name}_quant_scales_mul"),
+        ]
     graph = helper.make_graph(nodes, "g", [], [helper.make_tensor_value_info("y1", TensorProto.INT32, None)],
                               [numpy_helper.from_array(value, key) for key, value in store.items()])
     got = recover(graph)

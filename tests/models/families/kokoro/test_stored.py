@@ -8,7 +8,8 @@ from models.families.kokoro.stored import mapped
 
 
 def test_what_safetensors_wrote_is_read(tmp_path):
-    wanted = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b.weight": np.ones((1, 1, 4), np.float32), "c": np.zeros(0, np.float32)}
+    wanted = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b.weight": np.ones((1, 1, 4), np.float32),
+              "c": np.zeros(0, np.float32)}
     save_file(wanted, tmp_path / "x.safetensors", metadata={"format": "pt"})
     read = mapped(tmp_path / "x.safetensors")
     assert read.keys() == wanted.keys() and all(np.array_equal(read[name], wanted[name]) for name in wanted)

@@ -29,7 +29,8 @@ def test_ids_tell_language_and_gender():
 
 def test_default_voices():
     voices = catalogue.arranged(NAMES)
-    wanted = {"en": "af_heart", "auto": "af_heart", "en-GB": "bf_emma", "ja": "jf_alpha", "zh": "zf_xiaoxiao", "fr": "af_heart"}
+    wanted = {"en": "af_heart", "auto": "af_heart", "en-GB": "bf_emma", "ja": "jf_alpha", "zh": "zf_xiaoxiao",
+              "fr": "af_heart"}
     assert {language: catalogue.default_voice(voices, language) for language in wanted} == wanted
     assert catalogue.default_voice(catalogue.arranged(["jf_alpha", "jm_kumo"]), "en") == "jf_alpha"
 
@@ -65,7 +66,8 @@ def test_equal_voices_under_two_names_share_an_entry(tmp_path):
     assert voices.style(voices.find("af_two"))[1]
 
 
-@pytest.mark.parametrize("text", ["af_heart(0)", "af_heart(-1)", "af_heart(", "+", "af_heart+", "af_heart(x)", "", "a b"])
+@pytest.mark.parametrize("text", ["af_heart(0)", "af_heart(-1)", "af_heart(", "+", "af_heart+", "af_heart(x)", "",
+                                  "a b"])
 def test_mixes_that_cannot_be_read(text):
     with pytest.raises(SpeechError) as caught:
         some().find(text)
