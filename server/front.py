@@ -1,6 +1,7 @@
 """The front door: open from the first moment, but the page and the speech routes only once the pool is warm."""
 from __future__ import annotations
 
+import asyncio
 import html
 from contextlib import AsyncExitStack
 
@@ -36,7 +37,12 @@ class Front:
         await self._stack.aclose()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
+        try:
+            await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            # only the server's end cancels a call, one whose client no longer reads: its connection is cut, no fault
+            if scope["type"] != "http":
+                raise
 
 
 def early_app(pool: Pool) -> FastAPI:

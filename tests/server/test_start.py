@@ -91,14 +91,22 @@ def test_a_stream_that_fails_breaks_and_says_why_afterwards(tmp_path):
         assert "shorter text" in figures["error"]["message"] and figures["audio_seconds"] > 1
 
 
-def test_sigterm_ends_streams_and_the_process_in_time(tmp_path):
-    with starting(tmp_path, CONFIG.replace("deadline = 8", "deadline = 600")) as (process, url):
+@pytest.mark.parametrize("reads", [True, False])
+def test_sigterm_ends_streams_and_the_process_in_time(tmp_path, reads):
+    """Both a stream that is read to its end and one whose client has stopped reading, so that a write hangs."""
+    with starting(tmp_path, CONFIG.replace("deadline = 8", "deadline = 600")) as (process, url), socket.socket() as client:
         wait_ready(url)
-        request = urllib.request.Request(url + "api/stream", json.dumps({"text": BOOK}).encode())
-        answer = urllib.request.urlopen(request, timeout=60)
-        answer.read(1000)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", int(url.rstrip("/").rpartition(":")[2])))
+        body = json.dumps({"text": BOOK}).encode()
+        client.sendall(b"POST /api/stream HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+                       b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        assert b"200 OK" in client.recv(1000)
+        time.sleep(2)  # time to fill every buffer on the way
         began = time.monotonic()
         process.send_signal(signal.SIGTERM)
+        while reads and client.recv(65536):
+            pass
         assert process.wait(20) == 0 and time.monotonic() - began < 15
         assert "Traceback" not in process.stdout.read()
 
