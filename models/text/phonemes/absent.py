@@ -1,0 +1,30 @@
+"""Import a library as if another, optional and heavy, were not installed."""
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _Hidden:
+    """A finder (`sys.meta_path`) that refuses one module to one thread: others go on importing it meanwhile."""
+
+    def __init__(self, name: str):
+        self._name, self._thread = name, threading.get_ident()
+
+    def find_spec(self, name: str, path=None, target=None):
+        if name == self._name and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"{name} is hidden here", name=name)
+        return None
+
+
+@contextmanager
+def without(name: str) -> Iterator[None]:
+    """In this thread `import name` raises ModuleNotFoundError, unless the module is loaded already."""
+    finder = _Hidden(name)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
