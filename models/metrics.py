@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 class RequestMetrics:
     """All times in seconds. TTFA and queue_wait count from the request's arrival at the edge.
 
-    rtf: compute / audio_seconds, compute being worker time only (no waiting for other requests).
+    arrived_at: seconds since the epoch. rtf: compute / audio_seconds, compute being worker time only (no waiting for other requests).
     caches: per cache "hit" or "miss" as this request met it.
     """
 
@@ -18,6 +18,7 @@ class RequestMetrics:
     model: str
     voice: str = ""
     language: str = ""
+    arrived_at: float = 0.0
     state: str = "queued"  # queued, running, done, failed, cancelled
     queue_wait: float | None = None
     voice_prepare: float | None = None

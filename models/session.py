@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -62,7 +63,8 @@ class Session:
             self.wait_ready()
         request = replace(request, options=checked_controls(family(self.spec.family), self.spec.id, request.options))
         plan = self.model.plan(request)
-        metrics = RequestMetrics(request.id, self.spec.id, plan.voice, plan.language, segments=len(plan.segments))
+        metrics = RequestMetrics(request.id, self.spec.id, plan.voice, plan.language, segments=len(plan.segments),
+                                 arrived_at=time.time() - (time.monotonic() - request.arrived))
         job = Job(request, plan, metrics, sink, self.worker.notify)
         self._book.add(metrics)
         try:

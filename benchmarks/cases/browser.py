@@ -1,7 +1,6 @@
 """The page in a real Chromium: click to sound, next to `gr.Audio(streaming=True)` on the same session.
 
-after: from the server's first chunk (its own TTFA, counted from the moment the request left the page) to the first
-audible sample; network and browser are in it. gr.Audio's side is a page of its own whose event reads the same stream.
+after: from the moment the server had its first chunk to the first audible sample. gr.Audio's side is a page of its own whose event reads the same stream.
 Also: first bytes in the browser to sound, Stop to silence, runs with gaps.
 """
 from __future__ import annotations
@@ -23,7 +22,8 @@ ENGINE = """import(document.querySelector('link[href*="player/engine"]').href)""
 READ = ENGINE + """.then(({ current }) => {
     const { times: { click, asked, bytes }, droughts, request: { id } } = current();
     const at = ear.heard().find((one) => one.at !== null).at;
-    return { id, asked: asked - click, bytes: bytes - click, sound: at - click, late: at - bytes, droughts };
+    return { id, asked: asked - click, bytes: bytes - click, sound: at - click, late: at - bytes, droughts,
+        audible: performance.timeOrigin + at };
 })"""
 STOP = """(() => { const at = performance.now(); document.querySelector('#rv-stop').click(); return at; })()"""
 
@@ -80,8 +80,8 @@ def _measure(page, served) -> dict:
     page.click("#rv-speak")
     page.wait_for_selector(".rv-play[data-state='finished']", timeout=120_000)
     one = page.evaluate(READ)
-    first = served.get(f"api/requests/{one.pop('id')}")["ttfa"] * 1000
-    one["after"] = one["sound"] - one["asked"] - first
+    figures = served.get(f"api/requests/{one.pop('id')}")
+    one["after"] = one.pop("audible") - (figures["arrived_at"] + figures["ttfa"]) * 1000
     page.evaluate("ear.forget()")
     page.click("#rv-speak")
     page.wait_for_selector(".rv-play[data-state='speaking']", timeout=120_000)

@@ -1,9 +1,6 @@
 """Load everything the front end needs, so that no request pays for it."""
 from __future__ import annotations
 
-import ctypes
-import gc
-import sys
 from collections.abc import Sequence
 
 from models.text.plan import plan_segments
@@ -21,7 +18,8 @@ def warm(languages: Sequence[str], phonemes: str = "kokoro") -> None:
     """Run each language once through splitting, normalisation and phonemes.
 
     languages: as given to `plan_segments` and `kokoro` ("en-gb" loads the British lexicon too). phonemes: "kokoro",
-    or an espeak-ng voice for models that read espeak's IPA.
+    or an espeak-ng voice for models that read espeak's IPA. Safe from any thread. Reading dictionaries takes memory for
+    a moment: `models.memory.give_back` returns it.
     """
     from models.text.language import warm_identifier
     from models.text.phonemes import espeak, kokoro_runs
@@ -42,14 +40,3 @@ def warm(languages: Sequence[str], phonemes: str = "kokoro") -> None:
             kokoro_runs([Run(text, language.split("-")[0])], english)
         else:
             espeak(spoken_form(text, language.split("-")[0]), phonemes)
-    _return_memory()
-
-
-def _return_memory() -> None:
-    """Give the memory that reading dictionaries took for a moment back to the system (glibc keeps it otherwise)."""
-    gc.collect()
-    if sys.platform.startswith("linux"):
-        try:
-            ctypes.CDLL(None).malloc_trim(0)
-        except AttributeError:  # another C library
-            pass

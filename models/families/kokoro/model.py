@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
@@ -23,6 +24,16 @@ WARM_TEXTS = (
     "the bay one after another, and agreed that nothing would ever be quite the same again in this quiet little town by "
     "the sea",
 )
+
+
+def text_warming() -> dict[str, Future]:
+    """Begins to load what reading each language needs, in a thread of its own: it takes as long as all other warming."""
+    from models.text import warm
+
+    reader = ThreadPoolExecutor(1, "kokoro-text")
+    reading = {language: reader.submit(warm, [language]) for language in (*catalogue.LANGUAGES, "en-gb")}
+    reader.shutdown(wait=False)
+    return reading
 
 
 class KokoroModel:
@@ -54,14 +65,12 @@ class KokoroModel:
         return voices.stock(weights.folder() / weights.VOICES_FILE)
 
     def warm(self) -> Iterator[str]:
-        from models.text import warm as warm_text
-
-        for language in dict.fromkeys(voice.language.replace("en-us", "en") for voice in self._voices.all):
-            warm_text([language])
-            yield f"text {language}"
+        reading = text_warming()
         for voice in dict.fromkeys(self.default_voice(language) for language in (*self.languages, "en-gb")):
             self._voices.style(self._voices.find(voice))
         yield "voices"
+        reading.pop("en").result()
+        yield "text en"
         for text in WARM_TEXTS:
             request = SpeechRequest(text=text, language="en", seed=0)
             plan = self.plan(request)
@@ -69,6 +78,9 @@ class KokoroModel:
                 for _ in self.speak(segment, plan, request, Turn()):
                     pass
             yield f"{len(text)} characters"
+        for language, read in reading.items():
+            read.result()
+            yield f"text {language}"
 
     def unload(self) -> None:
         loaded, self._engine = self._engine, None
