@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from cli.fleet import fetch_weights, warm_pool
+from cli.parsing import one_parse_at_a_time
 from cli.progress import Steps, since_start
 from models.config import Config
 from models.errors import SpeechError
@@ -29,6 +30,7 @@ GRACE = 10  # seconds after which whatever still hangs is cut off
 
 def serve(config: Config) -> int:
     """Until SIGTERM or SIGINT. Returns the exit status."""
+    one_parse_at_a_time()
     steps = Steps()
     try:
         listener = _listen(config.server.host, config.server.port)
