@@ -13,15 +13,16 @@ UNSETTLED = ("loading", "warming")
 
 class Admission:
     """sessions: all that there are now. Every load of a pool's sessions is let in here, so that no two of them count
-    on the same memory."""
+    on the same memory. tell: told with "deferred" or "evicted" and the session whose note says why."""
 
-    def __init__(self, budget: Budget, sessions: Callable[[], Collection[Session]]):
-        self.budget, self._sessions = budget, sessions
+    def __init__(self, budget: Budget, sessions: Callable[[], Collection[Session]],
+                 tell: Callable[[Session, str], None] = lambda session, line: None):
+        self.budget, self._sessions, self._tell = budget, sessions, tell
         self._lock = threading.Lock()
 
-    def begin(self, wanted: Sequence[Session]) -> list[Session]:
-        """Begin to load those that fit beside each other, in this order; returns the rest. They are lazy now, with the
-        reason as their note."""
+    def begin(self, wanted: Sequence[Session]) -> None:
+        """Begin to load those that fit beside each other, in this order. The rest are lazy now, with the reason as
+        their note."""
         with self._lock:
             taken = []
             for session in wanted:
@@ -31,9 +32,9 @@ class Admission:
                 else:
                     session.note = self._short(session, need, "deferred")
                     session.deferred = True
+                    self._tell(session, "deferred")
             for session in taken:
                 session.start()
-            return [session for session in wanted if session not in taken]
 
     def admit(self, session: Session, keep: Collection[Session] = ()) -> None:
         """Begin to load `session`, idle others being unloaded for it where that is allowed (never those in `keep`).
@@ -49,6 +50,7 @@ class Admission:
                 if victim is not None:
                     if victim.unload():
                         victim.note = SpeechError("evicted", model=victim.spec.id, other=session.spec.id)
+                        self._tell(victim, "evicted")
                 elif others := [other for other in self._sessions() if other.state in UNSETTLED]:
                     others[0].worker.wait_settled()  # what it takes is counted in full until it is known
                 else:

@@ -67,12 +67,13 @@ def need_of(spec: ModelSpec) -> Need:
 class Budget:
     """A ledger of what is held, checked against what the process really holds and the machine really has.
 
-    limit: bytes the process may hold on each device, None for a share of what is free. Safe from any thread.
+    limit: bytes the process may hold on each device, None for a share of what is free. aside: bytes of main memory that
+    the process will need for other things. Safe from any thread.
     """
 
-    def __init__(self, limit: int | None = None):
+    def __init__(self, limit: int | None = None, aside: int = 0):
         self.limit = limit
-        self._base = resident_bytes()
+        self._base = resident_bytes() + aside
         self._held: dict[Hashable, Need] = {}
         self._loading: set[Hashable] = set()
         self._shared: dict[str, tuple[str, int]] = {}  # once taken it stays

@@ -24,11 +24,13 @@ from models.worker import STATES
 class Pool:
     """Builds every session of a configuration; `start` loads the eager ones that fit, all at the same time.
 
-    watch: told with (session, line) on state changes, warm-up stages and "deferred", from the sessions' threads.
+    watch: told with (session, line) on state changes, warm-up stages, "deferred" and "evicted", from several threads.
+    aside: bytes of memory that the process will need for other things.
     `swap`, `add`, `remove` and `models.reload` change it while it serves.
     """
 
-    def __init__(self, config: Config, watch: Callable[[Session, str], None] = lambda session, line: None):
+    def __init__(self, config: Config, watch: Callable[[Session, str], None] = lambda session, line: None,
+                 aside: int = 0):
         self.config = config
         self.book = MetricsBook()
         self.began = time.monotonic()
@@ -37,12 +39,17 @@ class Pool:
         self.reloads: dict = {"count": 0, "problems": []}  # of the configuration, and what the last one left undone
         self.changing = threading.RLock()  # held while sessions come and go
         self.leaving: list[Session] = []  # no longer offered, but not ended or not offered yet
-        self._watch = watch
-        self.admission = Admission(Budget(config.server.memory_budget), lambda: [*self.sessions.values(), *self.leaving])
+        self._watch, self._closed = watch, False
+        self.admission = Admission(Budget(config.server.memory_budget, aside), self._all, watch)
         self.sessions = {spec.id: self.make(spec) for spec in config.models}
 
+    def _all(self) -> list[Session]:
+        return [*self.sessions.values(), *self.leaving]
+
     def make(self, spec: ModelSpec) -> Session:
-        """A session of this pool, not yet offered."""
+        """A session of this pool, not yet offered. Raises SpeechError("not_ready") once the pool is closed."""
+        if self._closed:
+            raise SpeechError("not_ready", model=spec.id, state="unloaded")
         return Session(spec, self.book, self._noted, admit=self.admission.admit)
 
     def offer(self, sessions: dict[str, Session]) -> None:
@@ -149,8 +156,7 @@ class Pool:
         """Load every eager session the budget has room for, each on its own thread; returns at once. The others wait
         for their first request, with the reason in their report."""
         eager = [session for session in self.sessions.values() if not session.lazy]
-        for session in self.admission.begin(self.by_priority(eager)):
-            self._watch(session, "deferred")
+        self.admission.begin(self.by_priority(eager))
 
     def wait_ready(self, timeout: float | None = None) -> None:
         """Until every eager session is ready. Raises the first one's SpeechError when one fails."""
@@ -210,7 +216,8 @@ class Pool:
 
     def close(self) -> None:
         """End every session; streams are told."""
-        for session in [*self.sessions.values(), *self.leaving]:
+        self._closed = True
+        for session in self._all():
             session.close()
 
 
