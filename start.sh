@@ -55,6 +55,7 @@ check() { # step 1; the rest of the arguments are the command's own
 stamp() { # what the environment was made from: a change installs again
     local files=("$HERE/requirements.txt")
     [ "$1" = test ] && files+=("$HERE"/requirements-*.txt)
+    [ "$1" = bench ] && files+=("$HERE/requirements-bench.txt")
     "${SYSTEM_PY:-python3}" - "$HERE" "${files[@]}" <<'TEXT'
 import hashlib, pathlib, sys
 digest = hashlib.sha256(f"{sys.version_info[:2]} {sys.argv[1]}".encode())
@@ -64,7 +65,7 @@ print(digest.hexdigest())
 TEXT
 }
 
-install() { # step 2; $1: run or test
+install() { # step 2; $1: run, bench or test
     local began=$SECONDS want
     want="$(stamp "$1")"
     if [ "$(cat "$VENV/.readyvoice-$1" 2>/dev/null)" = "$want" ] && "$PY" -c '' 2>/dev/null; then
@@ -76,7 +77,7 @@ install() { # step 2; $1: run or test
         "$SYSTEM_PY" -m venv --clear "$VENV" || fail 2 "the environment $VENV could not be made: see the line above"
     fi
     local files=(-r "$HERE/requirements.txt") log="$VENV/install.log"
-    [ "$1" = test ] && files+=(-r "$HERE/requirements-test.txt")
+    [ "$1" = run ] || files+=(-r "$HERE/requirements-$1.txt")
     if ! "$PY" -m pip install --quiet "${files[@]}" >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         if grep -qi 'no space left' "$log"; then
@@ -87,7 +88,8 @@ install() { # step 2; $1: run or test
         fail 2 "pip could not install the packages: the reason is in $log"
     fi
     echo "$want" > "$VENV/.readyvoice-$1"
-    [ "$1" = test ] && stamp run > "$VENV/.readyvoice-run"
+    [ "$1" = run ] || stamp run > "$VENV/.readyvoice-run"
+    [ "$1" = test ] && stamp bench > "$VENV/.readyvoice-bench"
     say_line 2 "environment installed ($((SECONDS - began)) s)"
 }
 
@@ -118,7 +120,8 @@ case "$COMMAND" in
         "$PY" -c '' 2>/dev/null || fail 2 "nothing is installed here yet: start the server with bash start.sh"
         exec "$PY" "$HERE/app.py" reload "$@" ;;
     bench)
-        check run && install run
+        check bench && install bench
+        [ "${1:-}" = browser ] && { browser >/dev/null || fail 2 "this benchmark needs a Chromium, and none could be installed: install one (on Debian: apt install chromium) and start again"; }
         cd "$HERE" && exec "$PY" -m benchmarks "$@" ;;
     *)
         check run "$@" && install run
