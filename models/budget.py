@@ -1,16 +1,17 @@
 """What the sessions of a process may hold in all, on the machine and on each GPU, and what they hold of it."""
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from models.errors import SpeechError
 from models.families import family
 from models.families.protocol import TORCH, ModelSpec
 from models.memory import device_memory, free_bytes, resident_bytes
 
+log = logging.getLogger("readyvoice.budget")
 HOST = "cpu"
 SHARE = 0.8  # of what is free: the rest is for working memory, the page and whatever else the machine does
 HARD_SHARE = 0.95  # of what is free, under a budget that somebody has set
@@ -38,30 +39,35 @@ def spoken_size(size: int) -> str:
 @dataclass(frozen=True)
 class Need:
     """What a session takes, in bytes per device ("cpu" is main memory). shared: by name, what it shares with others and
-    what stays when it goes (libraries, text front ends), counted once a process."""
+    what stays when it goes (libraries, text front ends), counted once a process. passing: what it takes besides, of main
+    memory and while it loads only."""
 
     own: dict[str, int]
+    passing: int = 0
     shared: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
+        """All that it takes once it is loaded."""
         return sum(self.own.values()) + sum(size for _, size in self.shared.values())
 
 
 def need_of(spec: ModelSpec) -> Need:
-    """From the family's estimate. Nothing for weights that can't be read: loading then says what is wrong with them."""
+    """From the family's estimate. Nothing for weights or packages that can't be read: loading then says what is wrong."""
     about = family(spec.family)
     try:
         total = about.estimate(spec) if about.estimate else 0
         device = about.place(spec)
-    except SpeechError:
-        return Need({HOST: 0})
+    except Exception:  # a SpeechError, or whatever a damaged file or package leads to
+        log.info("the memory %s needs can't be told", spec.id, exc_info=True)
+        return Need({})
     own = max(0, total - sum(about.libraries.values()))
     shared = {name: (HOST, size) for name, size in about.libraries.items()}
     if device == HOST:
-        return Need({HOST: own}, shared)
+        return Need({HOST: own}, 0, shared)
     shared["torch"] = (HOST, TORCH)
-    return Need({device: own}, {**shared, "cuda": (HOST, CUDA_HOST), f"{device} itself": (device, CUDA_OWN)})
+    # weights come to a GPU by way of main memory
+    return Need({device: own}, own, {**shared, "cuda": (HOST, CUDA_HOST), f"{device} itself": (device, CUDA_OWN)})
 
 
 class Budget:
@@ -134,6 +140,8 @@ class Budget:
     def missing(self, need: Need) -> dict[str, int]:
         """Bytes per device that it would take on top of what is loaded."""
         sizes = dict(need.own)
+        if need.passing:
+            sizes[HOST] = sizes.get(HOST, 0) + need.passing
         for name, (device, size) in need.shared.items():
             if name not in self._shared:
                 sizes[device] = sizes.get(device, 0) + size
@@ -147,6 +155,9 @@ class Budget:
         """What counts as used, and the most that may be: the ledger or reality, whichever is worse."""
         held, free = (resident_bytes(), free_bytes()) if device == HOST else device_memory(device)
         promised = {holder: need.own.get(device, 0) for holder, need in self._held.items()}
+        if device == HOST:
+            for holder in self._loading:
+                promised[holder] += self._held[holder].passing
         shared = sum(size for where, size in self._shared.values() if where == device)
         base = self._base if device == HOST else 0
         coming = sum(promised[holder] for holder in self._loading)

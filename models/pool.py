@@ -82,7 +82,9 @@ class Pool:
             old = self.session(model_id)
             if _reloads(old.spec) == _reloads(spec) and old.state != "failed":
                 old.spec = old.worker.spec = spec
-                if not (spec.lazy or old.worker.usable):
+                if old.worker.usable:
+                    old.deferred = False
+                elif not spec.lazy:
                     self._load(old)
                 return
             new = self.make(spec)
@@ -131,6 +133,7 @@ class Pool:
         try:
             self.admission.admit(session)
             session.wait_ready()
+            session.deferred = False
         except SpeechError as error:
             if error.code == "no_room":
                 session.deferred, session.note = True, error

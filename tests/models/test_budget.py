@@ -33,7 +33,7 @@ def test_sizes_for_people():
 
 def test_the_ledger_adds_up():
     budget = Budget(resident_bytes() + 1000 * MB)
-    one = Need({HOST: 300 * MB}, {"torch": (HOST, 400 * MB)})
+    one = Need({HOST: 300 * MB}, 0, {"torch": (HOST, 400 * MB)})
     assert budget.missing(one) == {HOST: 700 * MB} and budget.take("a", one)
     assert budget.missing(one) == {HOST: 300 * MB}  # what they share counts once
     assert budget.short(one) == {HOST: pytest.approx(0, abs=50 * MB)} or budget.short(one) == {}
@@ -67,4 +67,12 @@ def test_what_a_session_keeps_when_it_goes_is_told_apart():
 
 
 def test_weights_that_can_not_be_read_are_left_to_the_loading(tmp_path):
-    assert need_of(spec_of("joe", path=tmp_path / "none")).own[HOST] >= 0
+    assert need_of(spec_of("joe", path=tmp_path / "none")).total >= 0
+
+
+def test_what_only_loading_takes_is_free_again_afterwards():
+    budget = Budget(resident_bytes() + 1000 * MB)
+    assert not budget.take("a", Need({HOST: 500 * MB}, 600 * MB))
+    assert budget.take("a", Need({HOST: 200 * MB}, 600 * MB)) and budget.room() < 250 * MB
+    budget.loaded("a")
+    assert budget.room() > 700 * MB and budget.held("a") == {HOST: 200 * MB}
