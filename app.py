@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", parents=[shared], help="load, warm and serve the page (what start.sh does)")
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1, this machine only)")
     serve.add_argument("--port", type=int, help="port to listen on (default: 6006)")
-    reload = commands.add_parser("reload", parents=[shared], help="have the running server read its configuration again")
+    reload = commands.add_parser("reload", parents=[shared], help="have the server read its configuration again")
     reload.add_argument("--port", type=int, help="the server's port (default: the configuration's)")
     commands.add_parser("setup", parents=[shared], help="install and fetch everything, without serving")
     say = commands.add_parser("say", parents=[shared], help="speak one text into a WAV file")

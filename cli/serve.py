@@ -32,7 +32,7 @@ GRACE = 10  # seconds after which whatever still hangs is cut off
 
 
 def serve(config: Config, file: Path, reread: Callable[[], Config]) -> int:
-    """Until SIGTERM or SIGINT; SIGHUP has the configuration's `file` read again, by `reread`. Returns the exit status."""
+    """Until SIGTERM or SIGINT; SIGHUP has the configuration's `file` read again, by `reread`. Returns exit status."""
     steps = Steps()
     try:
         listener = _listen(config.server.host, config.server.port)

@@ -63,7 +63,7 @@ class Admission:
         able = [other for other in self._sessions()
                 if other is not session and other not in keep and other.worker.idle and _may_go(other, session)
                 and any(self.budget.held(other).get(device) for device in short)]
-        enough = all(sum(self.budget.held(other).get(device, 0) for other in able) >= gap for device, gap in short.items())
+        enough = all(gap <= sum(self.budget.held(other).get(device, 0) for other in able) for device, gap in short.items())
         return min(able, key=lambda other: other.worker.used_at) if able and enough else None
 
     def _short(self, session: Session, need: Need, code: str) -> SpeechError:

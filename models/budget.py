@@ -39,8 +39,8 @@ def spoken_size(size: int) -> str:
 @dataclass(frozen=True)
 class Need:
     """What a session takes, in bytes per device ("cpu" is main memory). shared: by name, what it shares with others and
-    what stays when it goes (libraries, text front ends), counted once a process. passing: what it takes besides, of main
-    memory and while it loads only."""
+    what stays when it goes (libraries, text front ends), counted once a process. passing: main memory
+    that it takes besides, while it loads only."""
 
     own: dict[str, int]
     passing: int = 0
@@ -53,7 +53,7 @@ class Need:
 
 
 def need_of(spec: ModelSpec) -> Need:
-    """From the family's estimate. Nothing for weights or packages that can't be read: loading then says what is wrong."""
+    """From the family's estimate. Nothing for weights or packages that can't be read: loading then says why."""
     about = family(spec.family)
     try:
         total = about.estimate(spec) if about.estimate else 0

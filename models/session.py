@@ -84,7 +84,8 @@ class Session:
         """Check the request and queue it; its events go to `sink` on the worker thread, which must not block.
 
         The last event is Done or Failed. Raises SpeechError for a request that can't be served: the caller's faults,
-        "queue_full", "not_ready", "session_failed" and "no_room". A lazy session is loaded first, on the request's time.
+        "queue_full", "not_ready", "session_failed" and "no_room". A lazy session is loaded first, on the request's
+        time.
         """
         session = self
         while True:

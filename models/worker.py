@@ -57,7 +57,7 @@ class Worker:
     # -- from any thread
 
     def start(self) -> None:
-        """Begin to load and warm, for the first time or after an unload; returns at once. Harmless when it already has."""
+        """Begin to load and warm, at first or after an unload; returns at once. Harmless when it already has."""
         with self._changed:
             self._changed.wait_for(lambda: not self._leaving)  # the old model must be gone first
             if self.state in ("registered", "unloaded") and not self._closing and not self._retired:

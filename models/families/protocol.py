@@ -142,9 +142,9 @@ class CloningModel(Model, Protocol):
 @dataclass(frozen=True)
 class FamilyInfo:
     """options: session options by name, set in the configuration as `FAMILY.name`. create: builds an unloaded model;
-    it does its heavy imports inside. libraries: packages and text front ends, taken once a process by all sessions that
-    name them: "torch", or the family's own name. fetch: makes sure the weights are on this machine (idempotent; needs no network
-    when they are), returning the folder or file they lie in."""
+    it does its heavy imports inside. fetch: makes sure the weights are on this machine (idempotent; needs no network
+    when they are), returning the folder or file they lie in. libraries: packages and text front ends, taken
+    once a process by all sessions that name them: "torch", or the family's own name."""
 
     name: str
     title: str
@@ -154,6 +154,6 @@ class FamilyInfo:
     fetch: Callable[[ModelSpec, Callable[[str], None]], Path]
     controls: Mapping[str, Option] = field(default_factory=dict)  # what a request may set in its `options`
     estimate: Callable[[ModelSpec], int] | None = None  # bytes the loaded session will need, told without loading it
-    libraries: Mapping[str, int] = field(default_factory=dict)  # bytes of that which stay when it goes, by what they are for
+    libraries: Mapping[str, int] = field(default_factory=dict)  # bytes of that which stay when it goes, by name
     place: Callable[[ModelSpec], str] = lambda spec: "cpu"  # where it will run: "cpu" or "cuda:N"
     clones: bool = False  # speaks in the voice of a reference clip: its models are `CloningModel`s

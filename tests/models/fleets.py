@@ -15,7 +15,7 @@ from models.memory import resident_bytes
 from models.pool import Pool
 
 LINE = "The quick brown fox jumps over the lazy dog."
-BOOK = " ".join(f"Chapter {number} begins here, and it tells of the sea and of the people who sail." for number in range(1, 13))
+BOOK = " ".join(f"Chapter {n} begins here, and it tells of the sea and of the people who sail." for n in range(1, 13))
 JOE = "en_US-joe-medium"
 
 
@@ -29,8 +29,8 @@ def config_of(folder: Path, text: str, budget: int | None = None) -> Config:
 
 def entry(name: str, path: Path | None = None, **keys: object) -> str:
     lines = {"id": name, "family": "vits", **({"path": str(path)} if path else {}), **keys}
-    written = (f"{key} = {str(value).lower() if isinstance(value, (bool, int)) else repr(value)}" for key, value in lines.items())
-    return "[[models]]\n" + "\n".join(written) + "\n"
+    written = {key: str(value).lower() if isinstance(value, int) else repr(value) for key, value in lines.items()}
+    return "[[models]]\n" + "\n".join(f"{key} = {value}" for key, value in written.items()) + "\n"
 
 
 def room_for(sessions: float) -> int:

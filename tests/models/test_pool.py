@@ -23,14 +23,15 @@ def test_priority_decides_who_is_loaded_and_the_reason_is_told(tmp_path):
         reports = {report["id"]: report for report in pool.report()["sessions"]}
         assert "a needs about" in reports["a"]["reason"] and "raise memory_budget" in reports["a"]["reason"]
         assert reports["a"]["lazy"] and not reports["b"]["lazy"] and reports["b"]["reason"] == ""
-        assert "memory_budget" in pool.report("zh")["sessions"][0]["reason"] and "内存" in pool.report("zh")["sessions"][0]["reason"]
+        assert "内存" in pool.report("zh")["sessions"][0]["reason"]
         assert ("a", "deferred") in seen and ("a", "loading") not in seen
         memory = pool.report()["memory"]["cpu"]
         assert 0 < memory["used"] <= memory["limit"] == config.server.memory_budget
         # a is of the lowest priority: nobody goes for it
         with pytest.raises(SpeechError) as full:
             speak(pool, "a")
-        assert full.value.code == "no_room" and full.value.status == 503 and "choose one that is ready" in str(full.value)
+        assert full.value.code == "no_room" and full.value.status == 503
+        assert "choose one that is ready" in full.value.sentence()
         assert pool.states() == {"a": "registered", "b": "ready", "c": "ready"}
 
 

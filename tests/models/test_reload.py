@@ -54,7 +54,7 @@ def test_a_swap_under_a_running_stream(tmp_path):
         until(lambda: old.incoming is not None and old.incoming.state in ("loading", "warming"))
         assert pool.report()["sessions"][0]["incoming"] in ("loading", "warming") and pool.ready
         meanwhile = speak(pool, "voice")
-        assert old.incoming is not None and meanwhile.metrics.voice == JOE  # served by the old one until the new is warm
+        assert old.incoming is not None and meanwhile.metrics.voice == JOE  # the old one serves until the new is warm
         until(lambda: ended)
         assert ended == [None] and pool.session("voice") is not old and pool.version != version
         assert speak(pool, "voice").metrics.voice == "en_US-jane-medium"

@@ -46,7 +46,8 @@ def voices(served: Served) -> dict[str, list[str]]:
 
 
 def command(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, str(ROOT / "app.py"), "reload", *arguments], capture_output=True, text=True, timeout=120)
+    program = [sys.executable, str(ROOT / "app.py"), "reload"]
+    return subprocess.run([*program, *arguments], capture_output=True, text=True, timeout=120)
 
 
 def test_a_changed_configuration_is_applied_while_a_stream_goes_on(config, tmp_path):
@@ -101,7 +102,8 @@ def test_a_server_that_was_killed_is_not_taken_for_running(config):
     port = free_port()
     left = home() / "running" / f"{port}.json"
     left.parent.mkdir(parents=True, exist_ok=True)
-    left.write_text(json.dumps({"pid": os.getpid(), "started": 1.0, "host": "127.0.0.1", "port": port, "config": str(config)}))
+    noted = {"pid": os.getpid(), "started": 1.0, "host": "127.0.0.1", "port": port, "config": str(config)}
+    left.write_text(json.dumps(noted))
     try:
         asked = []
         before = signal.signal(signal.SIGHUP, lambda *_: asked.append(1))
@@ -116,7 +118,8 @@ def test_closing_the_terminal_ends_the_server(config):
     port = free_port()
     pid, terminal = pty.fork()
     if pid == 0:  # the terminal's own session
-        os.execv(sys.executable, [sys.executable, str(ROOT / "app.py"), "serve", "--config", str(config), "--port", str(port)])
+        program = [sys.executable, str(ROOT / "app.py"), "serve", "--config", str(config), "--port", str(port)]
+        os.execv(sys.executable, program)
     ended = False
     try:
         ends = time.monotonic() + 120

@@ -77,7 +77,8 @@ def estimate_bytes(spec: ModelSpec) -> int:
     if spec.path is not None and size < FLOAT_BYTES // 2:
         size = FLOAT_BYTES  # a packed or half-precision file: it is held as floats
     styles = spec.options.get("style_cache_slots", 16) * 512 * 1024
-    return round(size * (1 if precision == "float32" else 0.67)) + styles + (WORKING if where == "cpu" else CUDA_WORKING)
+    held = round(size * (1 if precision == "float32" else 0.67))
+    return held + styles + (WORKING if where == "cpu" else CUDA_WORKING)
 
 
 def local_voices(path: Path) -> list[Path]:
