@@ -1,10 +1,11 @@
 """ReadyVoice's entry: start.sh calls it once the environment stands.
 
-    python app.py serve | setup | say "text" --out FILE.wav | clone NAME CLIP --consent WHO
+    python app.py serve | reload | setup | say "text" --out FILE.wav | clone NAME CLIP --consent WHO
 """
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import sys
 from pathlib import Path
@@ -21,6 +22,8 @@ def parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", parents=[shared], help="load, warm and serve the page (what start.sh does)")
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1, this machine only)")
     serve.add_argument("--port", type=int, help="port to listen on (default: 6006)")
+    reload = commands.add_parser("reload", parents=[shared], help="have the server read its configuration again")
+    reload.add_argument("--port", type=int, help="the server's port (default: the configuration's)")
     commands.add_parser("setup", parents=[shared], help="install and fetch everything, without serving")
     say = commands.add_parser("say", parents=[shared], help="speak one text into a WAV file")
     say.add_argument("text")
@@ -50,9 +53,12 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         set_up_logs(options.log_file)
         asked = {"host": getattr(options, "host", None), "port": getattr(options, "port", None)}
+        if options.command == "reload":
+            from cli.reload import reload
+            return reload(options.config, options.port)
         config = load_config(options.config, asked)
         if options.command == "serve":
-            return serve(config)
+            return serve(config, options.config, functools.partial(load_config, options.config, asked))
         if options.command == "setup":
             from cli.fleet import fetch_weights
             from cli.progress import Steps

@@ -15,6 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 GRADIO_ANALYTICS_ENABLED=False
 usage() {
     cat <<'TEXT'
 bash start.sh [serve] [--host H] [--port P] [--config F] [--log-file F]   install, fetch, warm, serve the page
+bash start.sh reload [--port P]                                           have the running server read its configuration again
 bash start.sh setup                                                       install and fetch only
 bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--out FILE.wav]
 bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L]   save a voice; say ... --voice NAME speaks in it
@@ -104,7 +105,7 @@ with p.sync_playwright() as play: raise SystemExit(not pathlib.Path(play.chromiu
 
 COMMAND=serve
 case "${1:-}" in
-    serve|setup|say|clone|test|bench) COMMAND="$1"; shift ;;
+    serve|reload|setup|say|clone|test|bench) COMMAND="$1"; shift ;;
     help|-h|--help) usage; exit 0 ;;
     -*|"") ;;
     *) echo "There is no command $1." >&2; usage >&2; exit 2 ;;
@@ -115,6 +116,9 @@ case "$COMMAND" in
         check test && install test
         browser >/dev/null || fail 2 "a Chromium is needed for the page's tests and could not be installed: install one (on Debian: apt install chromium) and start again"
         cd "$HERE" && exec "$PY" -m pytest "$@" ;;
+    reload) # nothing to check or install: what serves is installed
+        "$PY" -c '' 2>/dev/null || fail 2 "nothing is installed here yet: start the server with bash start.sh"
+        exec "$PY" "$HERE/app.py" reload "$@" ;;
     bench)
         check bench && install bench
         [ "${1:-}" = browser ] && { browser >/dev/null || fail 2 "this benchmark needs a Chromium, and none could be installed: install one (on Debian: apt install chromium) and start again"; }

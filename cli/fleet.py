@@ -10,6 +10,8 @@ from models.families import family
 from models.pool import Pool
 from models.session import Session
 
+PAGE_BYTES = 120 << 20  # of memory that the page takes once it is open
+
 
 def fetch_weights(config: Config, steps: Steps) -> None:
     """Step 3. Raises SpeechError("weights_missing") naming the model whose weights are not to be had."""
@@ -45,6 +47,8 @@ def watcher(steps: Steps):
                 steps.line(5, f"{name} is warm ({session.worker.warm_seconds:.1f} s)")
             case "failed":
                 steps.line(5, f"{name} failed: {session.worker.reason}", always=True)
+            case "deferred" | "evicted":
+                steps.line(4, session.note.sentence(), always=True)
             case "unloaded":
                 pass
             case _ if session.state == "loading":
@@ -55,9 +59,7 @@ def watcher(steps: Steps):
     return watch
 
 
-def warm_pool(config: Config, steps: Steps) -> Pool:
-    """A pool whose sessions have begun to load."""
+def new_pool(config: Config, steps: Steps) -> Pool:
+    """A pool that says what its sessions do."""
     check_device(config, steps)
-    pool = Pool(config, watcher(steps))
-    pool.start()
-    return pool
+    return Pool(config, watcher(steps), PAGE_BYTES)

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 TOTAL = 6
 
@@ -24,7 +24,7 @@ class Steps:
     def line(self, number: int, text: str, always: bool = False) -> None:
         if self._quiet and not always:
             return
-        with self._lock:
+        with self._lock, suppress(OSError):  # the terminal may be gone
             print(f"[{number}/{TOTAL}] {text}", file=sys.stderr if self._quiet else sys.stdout, flush=True)
 
     @contextmanager

@@ -6,19 +6,23 @@ import contextlib
 import errno
 import functools
 import logging
+import os
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import httpx
 import uvicorn
 from fastapi import FastAPI
 
-from cli.fleet import fetch_weights, warm_pool
+from cli import running
+from cli.fleet import fetch_weights, new_pool
 from cli.parsing import one_parse_at_a_time
 from cli.progress import Steps, since_start
+from cli.reload import Reloader
 from models.config import Config
 from models.errors import SpeechError
 from models.pool import Pool
@@ -28,8 +32,8 @@ PATIENCE = 6  # seconds streams may go on when the server is told to stop; then 
 GRACE = 10  # seconds after which whatever still hangs is cut off
 
 
-def serve(config: Config) -> int:
-    """Until SIGTERM or SIGINT. Returns the exit status."""
+def serve(config: Config, file: Path, reread: Callable[[], Config]) -> int:
+    """Until SIGTERM or SIGINT; SIGHUP has the configuration's `file` read again, by `reread`. Returns exit status."""
     one_parse_at_a_time()
     steps = Steps()
     try:
@@ -47,8 +51,8 @@ def serve(config: Config) -> int:
             steps.line(3, error.sentence(), always=True)
     if not fetched:
         return 1
-    with listener:
-        return asyncio.run(_serve(config, listener, steps))
+    with listener, running.noted(config.server.host, listener.getsockname()[1], file):
+        return asyncio.run(_serve(config, listener, reread, steps))
 
 
 class _Server(uvicorn.Server):
@@ -71,8 +75,8 @@ class _Server(uvicorn.Server):
             asyncio.get_running_loop().call_later(PATIENCE, self._end_streams)
 
 
-async def _serve(config: Config, listener: socket.socket, steps: Steps) -> int:
-    pool = warm_pool(config, steps)
+async def _serve(config: Config, listener: socket.socket, reread: Callable[[], Config], steps: Steps) -> int:
+    pool = new_pool(config, steps)
     front = Front(early_app(pool))
     ending = functools.partial(threading.Thread, target=pool.close, name="ending", daemon=True)
     server = _Server(lambda: ending().start(), uvicorn.Config(front, log_config=None, access_log=False, lifespan="off",
@@ -80,27 +84,35 @@ async def _serve(config: Config, listener: socket.socket, steps: Steps) -> int:
     logging.getLogger("uvicorn.error").addFilter(_not_a_broken_stream)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, server.stop)
+    reloader = Reloader(pool, reread, steps)
+    _on_hang_up(reloader.ask, server.stop)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     opening = asyncio.create_task(_open(pool, front, listener, steps))
     await asyncio.wait({serving, opening}, return_when=asyncio.FIRST_COMPLETED)
+    reloading = None
     if opening.done() and not opening.result():
         server.should_exit = True
+    elif opening.done():
+        reloading = asyncio.create_task(reloader.serve())
     status = await serving or (1 if opening.done() and not opening.result() else 0)
     opening.cancel()
+    if reloading is not None:
+        reloading.cancel()
     await front.close()
     await asyncio.to_thread(pool.close)
     return status
 
 
 async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps) -> bool:
-    """Wait until the sessions are warm, then open the page. False when not one of them can speak."""
+    """Load the sessions, wait until they are warm, then open the page. False when not one of them can speak."""
+    await asyncio.to_thread(pool.start)
     page = asyncio.create_task(asyncio.to_thread(_import_page))  # takes seconds, so beside the loading
     for session in pool.sessions.values():
         try:
             await asyncio.to_thread(session.wait_ready)
         except SpeechError:
             continue  # said by the watcher, shown on the page; a lazy one is still registered
-    if not any(session.state == "ready" or session.spec.lazy for session in pool.sessions.values()):
+    if not any(session.state == "ready" or session.lazy for session in pool.sessions.values()):
         steps.line(6, "no model could be started: see the lines above", always=True)
         return False
     app = full_app(pool)
@@ -123,6 +135,23 @@ async def _first_calls(app: FastAPI, pool: Pool) -> None:
                     await client.post("/api/stream", json={"text": "Everything is ready now.", "model": name})
                 except Exception:
                     logging.getLogger("readyvoice.serve").exception("the first call to %s failed", name)
+
+
+def _on_hang_up(reload: Callable[[], None], stop: Callable[[], None]) -> None:
+    """SIGHUP asks for a reload, unless it comes because the terminal this was started in has been closed."""
+    if hasattr(signal, "SIGHUP"):
+        had = _has_terminal() and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN  # that is nohup: it goes on
+        asyncio.get_running_loop().add_signal_handler(
+            signal.SIGHUP, lambda: stop() if had and not _has_terminal() else reload()
+        )
+
+
+def _has_terminal() -> bool:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 def _import_page():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from models.budget import parse_budget
 from models.errors import SpeechError
 from models.families import REGISTRY, family
 from models.families.options import expectation, fitting
@@ -26,6 +27,8 @@ MODEL_KEYS = {
     "lazy": Option(bool, False, "load at the first request"),
     "voice": Option(str, "", "default voice"),
     "queue_limit": Option(int, 64, "requests that may wait", low=1, high=10_000),
+    "priority": Option(int, 0, "who is loaded first where memory is short: the highest", low=-1000, high=1000),
+    "evict": Option(bool, None, "may be unloaded to make room for another"),
 }
 SERVER_KEYS = {
     "host": Option(str, "127.0.0.1", "address to listen on"),
@@ -43,6 +46,7 @@ class ServerConfig:
     default_model: str
     text_limit: int
     deadline: float
+    memory_budget: int | None  # bytes the sessions' process may hold on each device; None: a share of what is free
 
 
 @dataclass(frozen=True)
@@ -83,12 +87,22 @@ def load_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Confi
     if not isinstance(server, dict):
         raise SpeechError("config_invalid", where=path, name="server", expected="a [server] table")
     server = {**server, **{k: v for k, v in (overrides or {}).items() if v is not None}}
-    values = _values(server, SERVER_KEYS, f"{path} [server]")
+    budget = _budget(server.pop("memory_budget", "auto"), f"{path} [server]")
+    values = _values(server, SERVER_KEYS, f"{path} [server]") | {"memory_budget": budget}
     values["default_model"] = values["default_model"] or names[0]
     if values["default_model"] not in names:
         raise SpeechError("config_invalid", where=f"{path} [server]", name="default_model",
                           expected=f"one of {', '.join(names)}")
     return Config(ServerConfig(**values), models, _routes(data.get("routes", {}), names, f"{path} [routes]"))
+
+
+def _budget(given: Any, where: str) -> int | None:
+    try:
+        return parse_budget(given)
+    except ValueError as error:
+        raise SpeechError("config_invalid", where=where, name="memory_budget", expected={
+            "en": '"auto", an amount such as "4 GB", or a number of MB', "zh": '"auto"、"4 GB" 这样的大小或以 MB 计的数字',
+        }) from error
 
 
 def _routes(given: Any, names: list[str], where: str) -> dict[str, str]:

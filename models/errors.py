@@ -29,6 +29,8 @@ class SpeechError(Exception):
 
 
 def _spoken(value: object, language: str) -> str:
+    if isinstance(value, SpeechError):  # a sentence that ends with another one
+        return value.sentence(language).removesuffix(".").removesuffix("。")
     if isinstance(value, dict):  # a phrase given once per language
         return str(value.get(language, value["en"]))
     if isinstance(value, (list, tuple, set)):

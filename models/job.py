@@ -123,6 +123,12 @@ class Job:
             self._cancelled.set()
 
 
+def next_deadline(jobs: list[Job]) -> float | None:
+    """Seconds until the first of the jobs has to end, None when none of them must."""
+    ends = [job.ends_at for job in jobs if job.ends_at is not None]
+    return max(0.0, min(ends) - time.monotonic()) + 0.01 if ends else None
+
+
 class FairOrder:
     """Chooses whose segment comes next.
 

@@ -1,10 +1,18 @@
-"""How much memory this process holds, and giving back what it no longer needs."""
+"""How much memory this process holds and may still take, and giving back what it no longer needs."""
 from __future__ import annotations
 
 import ctypes
 import gc
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
+
+CGROUPS, OWN = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+# limit, what is used, and what of that the system takes back when it needs it, in the second and the first version
+VERSIONS = (("memory.max", "memory.current", "inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"))
 
 
 def few_arenas() -> None:
@@ -20,10 +28,56 @@ def resident_bytes() -> int:
     return psutil.Process().memory_info().rss
 
 
+def free_bytes(mount: Path = CGROUPS, own: Path = OWN) -> int:
+    """Bytes this process could still take: what the machine has free, or its control group (a container's limit) if
+    that is less. Swap doesn't count. mount, own: where the system tells of control groups."""
+    return min([psutil.virtual_memory().available, *_group_room(mount, own)])
+
+
+def _group_room(mount: Path, own: Path) -> Iterator[int]:
+    """What each control group with a limit leaves, from the process's own up to the root."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        for root in (mount / "memory",) if controllers else (mount, mount / "unified"):
+            folder = root / path.lstrip("/")  # in a container the path may be the host's and mean nothing here
+            for group in (folder, *folder.parents):
+                if root not in (group, *group.parents):
+                    break
+                yield from _room(group)
+
+
+def _room(group: Path) -> Iterator[int]:
+    for limit, used, reclaimable in VERSIONS:
+        try:
+            most = int((group / limit).read_text())
+            taken = int((group / used).read_text())
+            stat = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+        except (OSError, ValueError):  # no such file, or no limit ("max")
+            continue
+        yield max(0, most - taken + int(stat.get(reclaimable, 0)))
+
+
+def device_memory(device: str) -> tuple[int, int]:
+    """Bytes this process holds on "cuda:N" and bytes that are free there."""
+    import torch
+
+    free, _ = torch.cuda.mem_get_info(device)
+    return torch.cuda.memory_reserved(device), free
+
+
 def give_back() -> None:
     """Collect garbage and return freed memory to the system: glibc keeps it otherwise, 150 MB after one Piper voice."""
     gc.collect()
     trim()
+    torch = sys.modules.get("torch")
+    if torch is not None and getattr(torch, "cuda", None) is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
 
 
 def trim() -> None:

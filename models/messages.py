@@ -199,6 +199,38 @@ MESSAGES: dict[str, dict] = {
         "en": "{model} is not available ({reason}): choose another model, or ask the operator to look at its log.",
         "zh": "{model} 暂不可用（{reason}）：请换一个模型，或请管理员查看日志。",
     },
+    "no_room": {
+        "status": 503,
+        "en": "{model} needs about {needed} of memory and {left} is left: try again when other models are idle, choose "
+              "one that is ready, or ask the operator to raise memory_budget.",
+        "zh": "{model} 约需 {needed} 内存，目前只剩 {left}：请等其他模型空闲后再试，换一个已就绪的模型，或请管理员调高 memory_budget。",
+    },
+    "deferred": {
+        "status": 503,
+        "en": "{model} needs about {needed} of memory and {left} is left: its first request loads it; to have it at "
+              "start, raise memory_budget, or its priority, in config.toml.",
+        "zh": "{model} 约需 {needed} 内存，目前只剩 {left}：将在首次请求时加载；若要启动时加载，请在 config.toml 中调高 memory_budget 或它的 priority。",
+    },
+    "evicted": {
+        "status": 503,
+        "en": "{model} was unloaded to make room for {other}: its next request loads it again.",
+        "zh": "{model} 已卸载，为 {other} 腾出内存：下一次请求会重新加载。",
+    },
+    "swap_failed": {
+        "status": 500,
+        "en": "{model} goes on as it was, its new configuration could not be loaded ({reason}).",
+        "zh": "{model} 保持原样，新配置无法加载（{reason}）。",
+    },
+    "model_removed": {
+        "status": 404,
+        "en": "{model} has been taken out of service: choose another model.",
+        "zh": "{model} 已停止服务：请换一个模型。",
+    },
+    "restart_needed": {
+        "status": 500,
+        "en": "{name} is only read at start: restart the server to change it to {value}.",
+        "zh": "{name} 只在启动时读取：如需改为 {value}，请重启服务器。",
+    },
     "session_died": {
         "status": 503,
         "en": "{model} stopped in the middle of its work and is being restarted: please try again in a few seconds.",
@@ -225,6 +257,11 @@ MESSAGES: dict[str, dict] = {
         "status": 500,
         "en": "{where}: {name} must be {expected}.",
         "zh": "{where}：{name} 应为{expected}。",
+    },
+    "server_unknown": {
+        "status": 500,
+        "en": "No server runs here on port {port}: start it with bash start.sh, or name its port with --port.",
+        "zh": "端口 {port} 上没有运行中的服务器：请用 bash start.sh 启动，或用 --port 指定端口。",
     },
     "config_file": {
         "status": 500,

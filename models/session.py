@@ -33,12 +33,21 @@ class Session:
     """Requests for one model. Everything here may be called from any thread; the worker does the work.
 
     book: where the figures of requests are kept. watch, warm: see `Worker`; watch is also told which session it is.
+    admit: begins to load the session for a request once there is room for it; raises SpeechError("no_room").
     """
 
     def __init__(self, spec: ModelSpec, book: MetricsBook | None = None,
-                 watch: Callable[[Session, str], None] = lambda session, line: None, warm: bool = True):
+                 watch: Callable[[Session, str], None] = lambda session, line: None, warm: bool = True,
+                 admit: Callable[[Session], None] = lambda session: session.start()):
         self.spec = spec
+        self.deferred = False  # loaded by its next request, although its entry doesn't say lazy
+        self.note: SpeechError | None = None  # why it is not loaded, or not as configured, if that is no failure
+        self.successor: Session | None = None  # who took over, once this one was swapped or removed
+        self.incoming: Session | None = None  # who gets ready to take over
+        self.removed = False
         self._book = book or MetricsBook()
+        self._admit = admit
+        self._known: dict = {}
         self.worker = Worker(spec, lambda line: watch(self, line), warm)
         self.start, self.wait_ready, self.close = self.worker.start, self.worker.wait_ready, self.worker.close
         self.ask = self.worker.ask
@@ -48,19 +57,56 @@ class Session:
         return self.worker.state
 
     @property
+    def lazy(self) -> bool:
+        """Whether a request loads it when it isn't loaded."""
+        return self.spec.lazy or self.deferred
+
+    @property
     def model(self):
         """The loaded model, for what may be asked from any thread (voices, languages). Raises SpeechError("not_ready")."""
         return self.worker.model
+
+    def unload(self) -> bool:
+        """Free the model and give its memory back; the next request loads it again. Returns when that is done.
+
+        False, with nothing changed, when it isn't loaded or has a request queued, running or on its way.
+        """
+        if not self.worker.unload():
+            return False
+        self.deferred = True
+        return True
+
+    def retire(self, successor: Session | None = None) -> None:
+        """End after the requests it has; new ones go to the successor, or are told that the model is gone."""
+        self.successor, self.removed = successor, successor is None
+        self.worker.retire()
 
     def submit(self, request: SpeechRequest, sink: Callable[[Event], None]) -> Job:
         """Check the request and queue it; its events go to `sink` on the worker thread, which must not block.
 
         The last event is Done or Failed. Raises SpeechError for a request that can't be served: the caller's faults,
-        "queue_full", "not_ready" and "session_failed". A lazy session is loaded first, on the request's time.
+        "queue_full", "not_ready", "session_failed" and "no_room". A lazy session is loaded first, on the request's
+        time.
         """
-        if self.spec.lazy and self.state in ("registered", "loading", "warming"):
-            self.start()
+        session = self
+        while True:
+            try:
+                with session.worker.held():
+                    session._be_loaded()
+                    return session._submit(request, sink)
+            except SpeechError as error:
+                if error.code == "not_ready" and session.removed:
+                    raise SpeechError("model_removed", "model", model=session.spec.id) from error
+                if error.code != "not_ready" or session.successor is None:
+                    raise
+                session = session.successor
+
+    def _be_loaded(self) -> None:
+        if self.lazy and not self.worker.usable and self.state != "failed" and not self.successor and not self.removed:
+            self._admit(self)
             self.wait_ready()
+
+    def _submit(self, request: SpeechRequest, sink: Callable[[Event], None]) -> Job:
         request = replace(request, options=checked_controls(family(self.spec.family), self.spec.id, request.options))
         plan = self.model.plan(request)
         metrics = RequestMetrics(request.id, self.spec.id, plan.voice, plan.language, segments=len(plan.segments),
@@ -115,13 +161,27 @@ class Session:
                     return Speech(np.concatenate(chunks), rate, words, metrics)
         raise AssertionError("a stream ends with Done or Failed")
 
-    def report(self) -> dict:
+    def catalog(self) -> dict:
+        """Sample rate, languages and voices; as they were last when the model is not loaded, empty before that."""
+        model = self.worker.loaded
+        if self.state == "ready" and model is not None:
+            self._known = {
+                "sample_rate": model.sample_rate, "languages": list(model.languages),
+                "voices": [vars(voice) for voice in model.voices()],
+                "default_voice": {language: model.default_voice(language) for language in model.languages},
+            }
+        return self._known or {"sample_rate": None, "languages": [], "voices": [], "default_voice": {}}
+
+    def report(self, language: str = "en") -> dict:
         """State, times in seconds, memory in bytes, queue and caches, as the page and /api/pool show them."""
         worker, model = self.worker, self.worker.loaded
         waiting, running = worker.counts()
+        told = worker.error or self.note
         return {
-            "id": self.spec.id, "family": self.spec.family, "state": worker.state, "reason": worker.reason,
-            "lazy": self.spec.lazy, "load_seconds": worker.load_seconds, "warm_seconds": worker.warm_seconds,
+            "id": self.spec.id, "family": self.spec.family, "state": worker.state,
+            "reason": told.sentence(language) if told else worker.reason, "lazy": self.lazy,
+            "priority": self.spec.priority, "incoming": self.incoming.state if self.incoming else None,
+            "load_seconds": worker.load_seconds, "warm_seconds": worker.warm_seconds,
             "memory_bytes": worker.memory_bytes, "queue": waiting, "running": running, "served": worker.served,
             "restarts": worker.restarts, "device": getattr(model, "device", self.spec.device),
             "precision": getattr(model, "precision", self.spec.precision),

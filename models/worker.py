@@ -5,16 +5,17 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from typing import TypeVar
 
 from models.errors import SpeechError
-from models.events import WordTiming
 from models.families import family
 from models.families.protocol import Model, ModelSpec
-from models.job import FairOrder, Job
+from models.job import FairOrder, Job, next_deadline
 from models.memory import give_back, resident_bytes, trim
+from models.speaking import answer, speak_next
 
 log = logging.getLogger("readyvoice.session")
 HEALTHY_AFTER = 600.0  # seconds of service after which a session may be restarted once more
@@ -35,6 +36,7 @@ class Worker:
     def __init__(self, spec: ModelSpec, watch: Callable[[str], None], warm: bool = True):
         self.spec, self._watch, self._warm = spec, watch, warm
         self.state, self.reason = "registered", ""
+        self.error: SpeechError | None = None  # what `reason` says in English, where it is one of our sentences
         self.load_seconds: float | None = None
         self.warm_seconds: float | None = None
         self.memory_bytes = self.served = self.restarts = 0
@@ -47,26 +49,35 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._ready_since = 0.0
         self._failures = self._trimmed_at = 0
+        self._held = 0  # requests on their way into the queue
+        self._leaving = False  # the model is about to be unloaded, to be loaded again some day
+        self._retired = False  # it is to end for good, after its last request
+        self.used_at = time.monotonic()  # when a request last came or ended
 
     # -- from any thread
 
     def start(self) -> None:
-        """Begin to load and warm; returns at once. Harmless when it already has."""
+        """Begin to load and warm, at first or after an unload; returns at once. Harmless when it already has."""
         with self._changed:
-            if self.state == "registered" and not self._closing:
+            self._changed.wait_for(lambda: not self._leaving)  # the old model must be gone first
+            if self.state in ("registered", "unloaded") and not self._closing and not self._retired:
                 self._become("loading")
                 self._begin()
 
     def wait_ready(self, timeout: float | None = None) -> None:
         """Until ready. Raises SpeechError("session_failed" or "not_ready") when that does not come."""
+        self.wait_settled(timeout)
+        self.must_be_ready()
+
+    def wait_settled(self, timeout: float | None = None) -> None:
+        """While it is getting ready."""
         with self._changed:
             self._changed.wait_for(lambda: self.state not in ("loading", "warming"), timeout)
-        self.must_be_ready()
 
     def must_be_ready(self) -> None:
         if self.state == "failed":
             raise SpeechError("session_failed", model=self.spec.id, reason=self.reason)
-        if self.state != "ready" or self._closing:
+        if not self.usable:
             raise SpeechError("not_ready", model=self.spec.id, state=self.state)
 
     @property
@@ -90,6 +101,7 @@ class Worker:
                 raise SpeechError("queue_full", model=self.spec.id, length=len(self._jobs))
             job.queued(len(self._jobs))
             self._jobs.append(job)
+            self.used_at = time.monotonic()
             self._changed.notify_all()
 
     def ask(self, work: Callable[[Model], Result], timeout: float | None = None) -> Result:
@@ -107,10 +119,58 @@ class Worker:
             running = sum(job.metrics.state == "running" for job in self._jobs)
             return len(self._jobs) - running, running
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While this lasts a request is on its way here: `unload` leaves the model alone."""
+        with self._changed:
+            self._held += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._held -= 1
+
+    @property
+    def usable(self) -> bool:
+        """Loaded, and not about to go."""
+        with self._changed:
+            return self.state == "ready" and not (self._closing or self._leaving or self._retired)
+
+    @property
+    def idle(self) -> bool:
+        """Ready, with nothing queued, running or on its way."""
+        with self._changed:
+            return self.usable and not (self._jobs or self._asked or self._held)
+
+    def unload(self, timeout: float | None = None) -> bool:
+        """Free an idle model on its thread and return when its memory is back with the system; `start` loads it again.
+        False, with nothing changed, when it isn't loaded, has something to do or a request on its way."""
+        with self._changed:
+            if not self.idle:
+                return False
+            self._leaving = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._leaving, timeout)
+            return True
+
+    def retire(self) -> None:
+        """Take no new request; once those it has are over the model is freed, for good. Returns at once."""
+        with self._changed:
+            self._retired = True
+            if self._thread is None or not self._thread.is_alive():
+                self.state = "unloaded"
+            self._changed.notify_all()
+
     def notify(self) -> None:
         """Something about a job changed: look again."""
         with self._changed:
             self._changed.notify_all()
+
+    def wait_ended(self, timeout: float | None = None) -> None:
+        """For the thread to end, if there is one."""
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
 
     def close(self, timeout: float = 10.0) -> None:
         """End all requests (each is told so), unload the model and stop the thread."""
@@ -119,9 +179,7 @@ class Worker:
             for job in self._jobs:
                 job.cancel()
             self._changed.notify_all()
-            thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(timeout)
+        self.wait_ended(timeout)
 
     # -- the worker thread
 
@@ -132,12 +190,15 @@ class Worker:
     def _live(self) -> None:
         try:
             self._prepare()
-            while not self._closing:
+            while not self._over():
                 self._step()
         except BaseException as error:  # nothing may end a session unseen
             self._die(error)
         else:
             self._release("unloaded")
+
+    def _over(self) -> bool:
+        return self._closing or self._leaving or (self._retired and not self._jobs and not self._asked)
 
     def _prepare(self) -> None:
         before, began = resident_bytes(), time.monotonic()
@@ -163,72 +224,30 @@ class Worker:
                 if not self._jobs and self.served >= self._trimmed_at + TRIM_EVERY:
                     self._trimmed_at = self.served
                     trim()
-                self._changed.wait(self._until_next_deadline())
+                if not self._over():
+                    self._changed.wait(next_deadline(self._jobs))
                 return
             asked = self._asked.popleft() if self._asked else None
         if asked is None:
             self._speak(job)
         else:
-            self._answer(*asked)
-
-    def _until_next_deadline(self) -> float | None:
-        ends = [job.ends_at for job in self._jobs if job.ends_at is not None]
-        return max(0.0, min(ends) - time.monotonic()) + 0.01 if ends else None
-
-    def _answer(self, work: Callable[[Model], object], asked: Future) -> None:
-        if asked.set_running_or_notify_cancel():
-            try:
-                asked.set_result(work(self._model))
-            except Exception as error:
-                asked.set_exception(error)
+            answer(self._model, *asked)
 
     def _speak(self, job: Job) -> None:
         """One segment of one request."""
-        segment = job.plan.segments[job.next]
-        if job.next == 0:
-            job.started(self._model.sample_rate)
-        pieces = self._model.speak(segment, job.plan, job.request, job.turn)
-        error = None
-        try:
-            error = self._send(pieces, job)
-            self._failures = 0
-        except SpeechError as refused:
-            error = refused
-        except Exception as broken:
-            log.exception("request %s: %s could not speak %r", job.request.id, self.spec.id, segment)
-            error = SpeechError("internal", model=self.spec.id, reason=type(broken).__name__, id=job.request.id)
-            self._failures += 1
-        finally:
-            pieces.close()
+        outcome = speak_next(self._model, job, self.spec.id)
+        if outcome.broke is not None:
+            self._failures = self._failures + 1 if outcome.broke else 0
         if self._failures >= FAILURES_IN_A_ROW:
             raise RuntimeError(f"{FAILURES_IN_A_ROW} requests in a row broke the model")
-        job.next += 1
-        job.metrics.segments_done = job.next
-        last = job.next == len(job.plan.segments)
-        if last and error is None and not job.metrics.audio_seconds:
-            error = SpeechError("text_unspeakable", "text", what={"en": "signs it can't read", "zh": "无法朗读的符号"})
-        if last or error is not None:
-            self._finish(job, error)
-
-    def _send(self, pieces, job: Job) -> SpeechError | None:
-        """Pass on what the model makes; the reason to stop, if one came up on the way."""
-        began = time.monotonic()
-        for piece in pieces:
-            job.metrics.compute += time.monotonic() - began
-            if why := job.why_end():
-                return why
-            if isinstance(piece, WordTiming):
-                job.word(piece)
-            elif len(piece):
-                job.audio(piece, len(piece) / self._model.sample_rate)
-            began = time.monotonic()
-        job.metrics.compute += time.monotonic() - began
-        return job.why_end()
+        if outcome.over:
+            self._finish(job, outcome.error)
 
     def _finish(self, job: Job, error: SpeechError | None) -> None:
         with self._changed:
             self._jobs.remove(job)
             self.served += 1
+            self.used_at = time.monotonic()
         if error is None:
             job.done()
         else:
@@ -238,8 +257,9 @@ class Worker:
         """Tell everyone who waits, give the memory back, and start over once."""
         log.error("session %s died", self.spec.id, exc_info=error)
         was_ready = self.state == "ready"
-        self._release("failed", error.sentence() if isinstance(error, SpeechError) else f"{type(error).__name__}: {error}")
-        if was_ready and not self._closing:
+        told = error if isinstance(error, SpeechError) else None
+        self._release("failed", told.sentence() if told else f"{type(error).__name__}: {error}", told)
+        if was_ready and not self._closing and not self._retired:
             if time.monotonic() - self._ready_since > HEALTHY_AFTER:
                 self.restarts = 0
             if self.restarts < 1:
@@ -247,9 +267,9 @@ class Worker:
                 self._become("loading")
                 self._begin()
 
-    def _release(self, state: str, reason: str = "") -> None:
+    def _release(self, state: str, reason: str = "", error: SpeechError | None = None) -> None:
         with self._changed:
-            self.state, self.reason = state, reason
+            self.state, self.reason, self.error = state, reason, error
             jobs, self._jobs = self._jobs, []
             unanswered, self._asked = self._asked, deque()
             model, self._model = self._model, None
@@ -266,11 +286,14 @@ class Worker:
         del model
         give_back()
         self.memory_bytes = 0
-        self._become(state, reason)
-
-    def _become(self, state: str, reason: str = "") -> None:
+        self._become(state, reason, error)
         with self._changed:
-            self.state, self.reason = state, reason
+            self._leaving = False
+            self._changed.notify_all()
+
+    def _become(self, state: str, reason: str = "", error: SpeechError | None = None) -> None:
+        with self._changed:
+            self.state, self.reason, self.error = state, reason, error
             self._changed.notify_all()
         log.info("session %s: %s%s", self.spec.id, state, f" ({reason})" if reason else "")
         self._watch(state)

@@ -27,9 +27,9 @@ def health_routes(pool: Pool, opened: bool = True) -> APIRouter:
         return JSONResponse({"ready": ready, "sessions": pool.states()}, 200 if ready else 503, NO_STORE)
 
     @router.get("/api/pool")
-    def report():
-        """Per session: state, load and warm seconds, memory, queue, caches."""
-        return JSONResponse(pool.report(), headers=NO_STORE)
+    def report(request: Request):
+        """Per session: state, load and warm seconds, memory, queue, caches; and the memory budget."""
+        return JSONResponse(pool.report(preferred(request.headers.get("accept-language"))), headers=NO_STORE)
 
     return router
 

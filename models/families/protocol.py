@@ -20,6 +20,8 @@ from models.voices.clip import Clip
 if TYPE_CHECKING:
     import torch
 
+TORCH = 480 << 20  # bytes that importing torch takes: the "torch" of `FamilyInfo.libraries`
+
 
 @dataclass(frozen=True)
 class Option:
@@ -52,6 +54,8 @@ class ModelSpec:
     lazy: bool = False
     voice: str = ""  # default voice, "" for the family's own choice
     queue_limit: int = 64
+    priority: int = 0  # who is loaded first, and may stay, where memory is short: the highest
+    evict: bool | None = None  # may be unloaded to make room; None: if a request loaded it or for a higher priority
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -139,7 +143,8 @@ class CloningModel(Model, Protocol):
 class FamilyInfo:
     """options: session options by name, set in the configuration as `FAMILY.name`. create: builds an unloaded model;
     it does its heavy imports inside. fetch: makes sure the weights are on this machine (idempotent; needs no network
-    when they are), returning the folder or file they lie in."""
+    when they are), returning the folder or file they lie in. libraries: packages and text front ends, taken
+    once a process by all sessions that name them: "torch", or the family's own name."""
 
     name: str
     title: str
@@ -148,5 +153,7 @@ class FamilyInfo:
     create: Callable[[ModelSpec], Model]
     fetch: Callable[[ModelSpec, Callable[[str], None]], Path]
     controls: Mapping[str, Option] = field(default_factory=dict)  # what a request may set in its `options`
-    estimate: Callable[[ModelSpec], int] | None = None  # bytes the loaded model will hold, told without loading it
+    estimate: Callable[[ModelSpec], int] | None = None  # bytes the loaded session will need, told without loading it
+    libraries: Mapping[str, int] = field(default_factory=dict)  # bytes of that which stay when it goes, by name
+    place: Callable[[ModelSpec], str] = lambda spec: "cpu"  # where it will run: "cpu" or "cuda:N"
     clones: bool = False  # speaks in the voice of a reference clip: its models are `CloningModel`s

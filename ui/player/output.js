@@ -82,6 +82,7 @@ export function output(rate) {
 
 // From now on the first gesture anywhere on the page wakes the output of the model in use.
 export function warm(rate) {
+  if (!rate) return; // a model that isn't loaded yet
   wantedRate = rate;
   if (navigator.userActivation?.hasBeenActive) output(rate);
 }

@@ -1,6 +1,7 @@
 // What api/pool says, asked gently: every second while models get ready, every five while somebody looks at the
 // panel, twice a minute for the pill in the header, and never from a hidden tab.
 import { getJSON } from '../base/api.js';
+import { catalog, loadCatalog } from '../base/store.js';
 
 const bus = new EventTarget();
 let report = null;
@@ -11,6 +12,7 @@ let asking = false;
 
 export const on = (listener) => bus.addEventListener('change', listener);
 export const sessions = () => report?.sessions ?? [];
+export const memory = () => report?.memory ?? {};
 
 export function summary() {
   const all = sessions().length;
@@ -27,6 +29,7 @@ async function ask() {
   try {
     report = await getJSON('api/pool');
     away = false;
+    if (catalog.version !== undefined && catalog.version !== report.version) loadCatalog().catch(() => {});
   } catch {
     away = true;
   }

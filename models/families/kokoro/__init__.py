@@ -6,6 +6,8 @@ from pathlib import Path
 
 from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
 
+LIBRARIES = 860 << 20  # bytes: text front ends of eight languages, spaCy's English model the largest
+
 
 def create(spec: ModelSpec) -> Model:
     from models.families.kokoro.model import KokoroModel
@@ -23,9 +25,16 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     return path
 
 
+def place(spec: ModelSpec) -> str:
+    from models.families.kokoro import device
+
+    return device.choose(spec.device, spec.precision)[0]
+
+
 def estimate(spec: ModelSpec) -> int:
-    """Weights, voices and working memory for the longest segment; text front ends are not counted."""
-    return 600 * 2**20
+    from models.families.kokoro.weights import estimate_bytes
+
+    return estimate_bytes(spec) + LIBRARIES
 
 
 FAMILY = FamilyInfo(
@@ -39,4 +48,6 @@ FAMILY = FamilyInfo(
     create=create,
     fetch=fetch,
     estimate=estimate,
+    libraries={"kokoro": LIBRARIES},
+    place=place,
 )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from models import weights
 from models.errors import SpeechError
+from models.families.protocol import ModelSpec
 
 Progress = Callable[[str], None]
 
@@ -24,6 +25,9 @@ NPM_PACKAGE, NPM_VERSION = "kokoro-js", "1.2.1"
 VOICE_SHAPE = (510, 1, 256)  # row = number of phonemes - 1
 STOCK_VOICES = 54
 RETRY_AFTER = 24 * 3600  # seconds until voices that could not be had are asked for again
+
+FLOAT_BYTES = 310 << 20  # of the weights as float32
+WORKING, CUDA_WORKING = 200 << 20, 700 << 20  # bytes of working memory kept between segments
 
 MODEL_FILE, VOICES_FILE = "model.safetensors", "voices.safetensors"
 REMEDY = "delete it and start again, or give a folder with the weights as `path` in config.toml"
@@ -57,6 +61,24 @@ def model_file(path: Path) -> Path:
             return found[0]
     raise SpeechError("weights_missing", "path", model="kokoro", reason=f"no .pth or .safetensors file in {path}",
                       advice="put kokoro-v1_0.pth there, or leave `path` out of config.toml")
+
+
+def estimate_bytes(spec: ModelSpec) -> int:
+    """Memory a session will hold, in bytes, from the file's size and the precision: weights (of which narrow numbers
+    halve the decoder's two thirds), working memory, styles."""
+    from models.families.kokoro import device
+
+    where, precision = device.choose(spec.device, spec.precision)
+    path = spec.path or folder()
+    try:
+        size = model_file(path).stat().st_size
+    except SpeechError:
+        size = FLOAT_BYTES
+    if spec.path is not None and size < FLOAT_BYTES // 2:
+        size = FLOAT_BYTES  # a packed or half-precision file: it is held as floats
+    styles = spec.options.get("style_cache_slots", 16) * 512 * 1024
+    held = round(size * (1 if precision == "float32" else 0.67))
+    return held + styles + (WORKING if where == "cpu" else CUDA_WORKING)
 
 
 def local_voices(path: Path) -> list[Path]:

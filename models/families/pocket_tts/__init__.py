@@ -4,7 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option
+
+LIBRARIES = 280 << 20  # bytes of its packages beside torch
 
 
 def create(spec: ModelSpec) -> Model:
@@ -19,10 +21,16 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     return find(spec, progress).folder
 
 
+def place(spec: ModelSpec) -> str:
+    from models.families.pocket_tts.placement import device_of
+
+    return device_of(spec.device, spec.id)
+
+
 def estimate(spec: ModelSpec) -> int:
     from models.families.pocket_tts.checkpoint import estimate_bytes
 
-    return estimate_bytes(spec)
+    return estimate_bytes(spec) + TORCH + LIBRARIES
 
 
 FAMILY = FamilyInfo(
@@ -50,5 +58,7 @@ FAMILY = FamilyInfo(
         "frames_after_eos": Option(int, None, "frames of 80 ms after the last word; by length of text if left out", 0, 50),
     },
     estimate=estimate,
+    libraries={"torch": TORCH, "pocket_tts": LIBRARIES},
+    place=place,
     clones=True,
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
-from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT
+from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option
+from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT, LIBRARIES
 
 
 def create(spec: ModelSpec) -> Model:
@@ -18,6 +18,12 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     from models.families.qwen3_tts.checkpoint import fetch
 
     return fetch(spec, progress)
+
+
+def place(spec: ModelSpec) -> str:
+    from models.families.qwen3_tts.placement import resolved_device
+
+    return resolved_device(spec.device, spec.id)
 
 
 def estimate(spec: ModelSpec) -> int:
@@ -41,6 +47,8 @@ FAMILY = FamilyInfo(
     create=create,
     fetch=fetch,
     estimate=estimate,
+    libraries={"torch": TORCH, "qwen3_tts": LIBRARIES - TORCH},
+    place=place,
     clones=True,
     controls={
         "instruction": Option(str, "", "how to speak (custom-voice 1.7B) or what the voice is like (voice-design), in "

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from models.errors import SpeechError
 from models.families.protocol import ModelSpec
-from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT, TAGS
+from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT, LIBRARIES, TAGS
 from models.families.qwen3_tts.placement import resolved_device, resolved_precision
 from models.hub import hub_folder
 
@@ -24,7 +24,6 @@ NEEDED = ("config.json", "generation_config.json", "tokenizer_config.json", "voc
           "speech_tokenizer/config.json", "speech_tokenizer/preprocessor_config.json")
 ADVICE = "download the checkpoint again, whole, or give another folder as `path` in config.toml"
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
-LIBRARIES = 700e6  # what the imported packages themselves hold
 POSITIONS = 4096  # of the talker's context, for which keys and values are reckoned in
 
 

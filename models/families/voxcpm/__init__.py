@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
-from models.families.voxcpm.names import CHECKPOINTS, DEFAULT
+from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option
+from models.families.voxcpm.names import CHECKPOINTS, DEFAULT, LIBRARIES
 
 
 def create(spec: ModelSpec) -> Model:
@@ -18,6 +18,12 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     from models.families.voxcpm.checkpoint import fetch
 
     return fetch(spec, progress)
+
+
+def place(spec: ModelSpec) -> str:
+    from models.families.voxcpm.device import resolved_device
+
+    return resolved_device(spec.device, spec.id)
 
 
 def estimate(spec: ModelSpec) -> int:
@@ -40,6 +46,8 @@ FAMILY = FamilyInfo(
     create=create,
     fetch=fetch,
     estimate=estimate,
+    libraries={"torch": TORCH, "voxcpm": LIBRARIES - TORCH},
+    place=place,
     clones=True,
     controls={
         "cfg_value": Option(float, 2.0, "guidance: higher follows text and voice more closely, lower is freer", 0.1, 10.0),

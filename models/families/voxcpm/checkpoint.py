@@ -10,7 +10,7 @@ from pathlib import Path
 from models.errors import SpeechError
 from models.families.protocol import ModelSpec
 from models.families.voxcpm.device import resolved_device, resolved_precision
-from models.families.voxcpm.names import CHECKPOINTS, DEFAULT
+from models.families.voxcpm.names import CHECKPOINTS, DEFAULT, LIBRARIES
 from models.hub import hub_folder
 
 ROOM = "voxcpm"
@@ -20,7 +20,6 @@ WEIGHTS, VAE = ("model.safetensors", "pytorch_model.bin"), ("audiovae.safetensor
 ARCHITECTURES = ("voxcpm", "voxcpm2")
 ADVICE = "download the checkpoint again, whole, or give another folder as `path` in config.toml"
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
-LIBRARIES = 600e6  # what the imported packages themselves hold
 
 
 @dataclass(frozen=True)

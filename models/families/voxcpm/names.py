@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LIBRARIES = 640 << 20  # bytes that the imported packages themselves hold, torch included
+
 
 @dataclass(frozen=True)
 class Published:
