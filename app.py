@@ -1,6 +1,6 @@
 """ReadyVoice's entry: start.sh calls it once the environment stands.
 
-    python app.py serve | setup | say "text" --out FILE.wav | clone NAME CLIP --consent WHO
+    python app.py serve | setup | say "text" --out FILE.wav | clone NAME CLIP --consent WHO | fetch [NAME]
 """
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ HERE = Path(__file__).resolve().parent
 def parser() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--config", type=Path, default=HERE / "config.toml", help="the fleet (default: config.toml)")
+    shared.add_argument("--with", dest="families", action="append", default=[], metavar="FAMILY[,FAMILY]",
+                        help="families that are to be there too, with their default checkpoint")
     shared.add_argument("--log-file", help="append everything that is logged, with dates, to this file")
     top = argparse.ArgumentParser(prog="start.sh", description="ReadyVoice: a speech studio that is warm before it opens.")
     commands = top.add_subparsers(dest="command", required=True)
@@ -36,6 +38,9 @@ def parser() -> argparse.ArgumentParser:
     clone.add_argument("--transcript", default="", help="what is said in it (default: found by listening)")
     clone.add_argument("--language", default="", help="language tag of the recording (default: found by listening)")
     clone.add_argument("--consent", default="", help="who says that the speaker agrees, by name")
+    fetch = commands.add_parser("fetch", parents=[shared], help="download a checkpoint ahead")
+    fetch.add_argument("name", nargs="?", help="which one (default: list them)")
+    fetch.add_argument("--mirror", choices=("modelscope",), help="where from instead of the model hub")
     return top
 
 
@@ -45,12 +50,15 @@ def main(arguments: list[str] | None = None) -> int:
     from cli.serve import serve, set_up_logs
     from models.config import load_config
     from models.errors import SpeechError
+    from models.hub import MIRROR
     from models.memory import few_arenas
+    from models.published import with_families
     few_arenas()
     try:
         set_up_logs(options.log_file)
         asked = {"host": getattr(options, "host", None), "port": getattr(options, "port", None)}
-        config = load_config(options.config, asked)
+        families = [name.strip() for names in options.families for name in names.split(",") if name.strip()]
+        config = with_families(load_config(options.config, asked), families)
         if options.command == "serve":
             return serve(config)
         if options.command == "setup":
@@ -60,6 +68,11 @@ def main(arguments: list[str] | None = None) -> int:
             fetch_weights(config, Steps())
             fetch_tools(Steps())
             return 0
+        if options.command == "fetch":
+            from cli.fetch import fetch_checkpoint, list_checkpoints
+            if options.mirror:
+                os.environ[MIRROR] = options.mirror
+            return fetch_checkpoint(options.name) if options.name else list_checkpoints()
         if options.command == "clone":
             from cli.clone import clone
             return clone(options.name, options.clip, options.transcript, options.language, options.consent)

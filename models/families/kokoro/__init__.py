@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
 
 
 def create(spec: ModelSpec) -> Model:
@@ -39,4 +39,5 @@ FAMILY = FamilyInfo(
     create=create,
     fetch=fetch,
     estimate=estimate,
+    published=(Published("kokoro", size=130e6),),
 )

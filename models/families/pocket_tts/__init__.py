@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
+from models.families.pocket_tts.names import LANGUAGES
 
 
 def create(spec: ModelSpec) -> Model:
@@ -51,4 +52,7 @@ FAMILY = FamilyInfo(
     },
     estimate=estimate,
     clones=True,
+    published=tuple(Published("pocket" if name == "english" else f"pocket-{name}", {"checkpoint": name})
+                    for name in LANGUAGES),
+    requires=("pocket_tts",),
 )

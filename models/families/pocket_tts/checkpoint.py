@@ -14,12 +14,11 @@ from typing import Any
 import yaml
 
 from models.errors import SpeechError
+from models.families.pocket_tts.names import LANGUAGES
 from models.families.protocol import ModelSpec
-from models.hub import ADVICE, HubRefused, hub_folder
+from models.hub import HubRefused, hub_folder, is_here
 
 ROOM = "pocket_tts"
-LANGUAGES = {"english": "en", "french": "fr", "german": "de", "portuguese": "pt", "italian": "it", "spanish": "es",
-             "dutch": "nl"}
 # where a configuration names files; the tokenizer's comes last
 PLACES = (("weights_path",), ("flow_lm", "weights_path"), ("mimi", "weights_path"),
           ("flow_lm", "lookup_table", "tokenizer_path"))
@@ -164,9 +163,11 @@ def _released(spec: ModelSpec, progress: Callable[[str], None]) -> Checkpoint:
             continue
         try:
             file = _fetched(spec, str(reference), progress)
-        except HubRefused as refused:
+        except SpeechError as refused:
             if place != ("weights_path",) or public is None:
                 raise
+            if not isinstance(refused, HubRefused) and not _here(public):
+                raise  # no answer is no refusal; but what was fetched after an earlier one serves without network too
             progress(f"without voice cloning: {refused.params['reason']}; to clone, {refused.params['advice']}")
             file, clones = _fetched(spec, public, progress), False
         _set(config, place, str(file))
@@ -178,6 +179,11 @@ def _released(spec: ModelSpec, progress: Callable[[str], None]) -> Checkpoint:
 def _fetched(spec: ModelSpec, reference: str, progress: Callable[[str], None]) -> Path:
     repo, file, revision = parts(reference)
     return hub_folder(repo, revision, [file], ROOM, spec.id, progress) / file
+
+
+def _here(reference: str) -> bool:
+    repo, file, revision = parts(reference)
+    return is_here(repo, revision, [file], ROOM)
 
 
 def parts(reference: str) -> tuple[str, str, str | None]:

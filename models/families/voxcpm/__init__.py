@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
 from models.families.voxcpm.names import CHECKPOINTS, DEFAULT
 
 
@@ -15,9 +15,12 @@ def create(spec: ModelSpec) -> Model:
 
 
 def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
+    from models.families.voxcpm import official
     from models.families.voxcpm.checkpoint import fetch
 
-    return fetch(spec, progress)
+    folder = fetch(spec, progress)
+    official.fetch(progress)
+    return folder
 
 
 def estimate(spec: ModelSpec) -> int:
@@ -52,4 +55,7 @@ FAMILY = FamilyInfo(
         "instruction": Option(str, "", "VoxCPM 2: the voice or manner in words, as in: a young woman, gentle and cheerful"),
         "normalise": Option(bool, True, "read digits, dates, units and the like as words"),
     },
+    published=tuple(Published(name, {"checkpoint": name}, known.parameters * 2 + known.vae_parameters * 4)
+                    for name, known in sorted(CHECKPOINTS.items(), key=lambda one: one[0] != DEFAULT)),
+    requires=("transformers", "torchaudio", "librosa", "einops"),
 )
