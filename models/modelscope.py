@@ -8,12 +8,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from models.errors import SpeechError
+from models.huggingface import Meter, NoBar
 from models.weights import home
 
 OWNERS = {"openbmb": "OpenBMB"}  # who has another name there than on the model hub
 PATIENCE = {"MODELSCOPE_API_CONNECT_TIMEOUT": "5", "MODELSCOPE_API_TIMEOUT": "10", "MODELSCOPE_API_MAX_RETRIES": "1",
             "MODELSCOPE_REPO_TREE_PAGE_TIMEOUT_SECONDS": "10", "MODELSCOPE_DOWNLOAD_TIMEOUT": "20"}  # seconds, attempts
-EVERY = 5  # percent of a download between two lines about it
 ADVICE = ("connect this machine to ModelScope and start again (what is here already is kept), unset READYVOICE_MIRROR to "
           "ask the model hub, or give a folder as `path` in config.toml")
 
@@ -34,10 +34,10 @@ def download(repo: str, patterns: Sequence[str], target: Path, model: str, progr
         if not files:
             raise SpeechError("weights_missing", model=model, reason=f"{there} on ModelScope has none of its files",
                               advice=ADVICE)
-        meter = _meter(sum(file.size or 0 for file in files), progress)
+        callback = _callback(Meter(sum(file.size or 0 for file in files), progress))
         for file in files:
             client.downloader.download_file(there, "model", file.path, local_dir=target, file_size=file.size or None,
-                                            expected_sha256=file.sha256 or None, progress_callbacks=[meter])
+                                            expected_sha256=file.sha256 or None, progress_callbacks=[callback])
     except (AuthenticationError, PermissionDeniedError) as error:
         raise SpeechError("weights_missing", model=model, reason=f"{there} on ModelScope asks for a login",
                           advice="set MODELSCOPE_API_TOKEN to a token of somebody who may read it") from error
@@ -54,27 +54,21 @@ def _client(model: str):
     for name, value in PATIENCE.items():  # read when the package is imported
         os.environ.setdefault(name, value)
     try:
-        from modelscope_hub import HubApi, HubConfig
+        from modelscope_hub import HubApi, HubConfig, _download
     except ImportError as error:
         raise SpeechError("weights_missing", model=model, reason=f"ModelScope's client is not installed: {error}",
                           advice="start again with READYVOICE_MIRROR=modelscope bash start.sh, which installs it") from error
     logging.getLogger("modelscope_hub").setLevel(logging.CRITICAL)  # what goes wrong is said once, in our words
+    _download.tqdm = NoBar  # the one bar it draws whatever callbacks it is given
     return HubApi(HubConfig(cache_dir=home() / "modelscope"))
 
 
-def _meter(total: int, progress: Callable[[str], None]) -> type:
-    """A class of the client's callbacks, one object a file, that tell `progress` of all files together."""
+def _callback(meter: Meter) -> type:
+    """A class of the client's callbacks, of which it makes one object a file."""
     from modelscope_hub import ProgressCallback
 
-    done = told = 0
-
-    class Meter(ProgressCallback):
+    class Callback(ProgressCallback):
         def update(self, size: int) -> None:
-            nonlocal done, told
-            done += size
-            share = min(100, 100 * done // total) if total else 0
-            if share >= told + EVERY:
-                told = share
-                progress(f"{share} % of {total / 1e6:.0f} MB")
+            meter.add(size)
 
-    return Meter
+    return Callback

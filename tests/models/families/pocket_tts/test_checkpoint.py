@@ -10,7 +10,7 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
-from models import hub
+from models import huggingface
 from models.errors import SpeechError
 from models.families.pocket_tts.checkpoint import estimate_bytes, find, parts
 from models.families.pocket_tts.loading import fingerprint, load_official
@@ -88,7 +88,7 @@ def test_an_unknown_checkpoint_names_the_nearest(spec_of):
 
 def test_a_silent_hub_fails_within_seconds(spec_of, tmp_path, monkeypatch):
     monkeypatch.setenv("READYVOICE_HOME", str(tmp_path))
-    monkeypatch.setattr(hub, "ANSWER_TIMEOUT", 0.5)
+    monkeypatch.setattr(huggingface, "ANSWER_TIMEOUT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:  # takes the connection and never says a word
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
         began = time.monotonic()
