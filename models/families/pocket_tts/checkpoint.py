@@ -14,7 +14,9 @@ from typing import Any
 import yaml
 
 from models.errors import SpeechError
+from models.families.device import device_of
 from models.families.pocket_tts.names import LANGUAGES
+from models.families.pocket_tts.placement import storage_of
 from models.families.protocol import ModelSpec
 from models.hub import HubRefused, hub_folder, is_here
 
@@ -209,8 +211,6 @@ def _stock(spec: ModelSpec, name: str, public: str | None, progress: Callable[[s
 def estimate_bytes(spec: ModelSpec) -> int:
     """Memory a session of this checkpoint will hold, in bytes, without loading or fetching anything: weights (the
     backbone's matrices in the bytes their format takes), working memory and full voice slots."""
-    from models.families.pocket_tts.placement import device_of, storage_of
-
     storage = storage_of(spec, device_of(spec.device, spec.id))
     share = {"float32": 1, "int8": 4}.get(storage, 2)
     try:
