@@ -12,6 +12,16 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 
+class SayHelp(argparse.Action):
+    """The help of `say` with every family's controls, which are only looked up when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *rest: object) -> None:
+        from cli.controls import all_families
+        parser.epilog = f"controls for --option, by family:\n{all_families()}"
+        parser.print_help()
+        parser.exit()
+
+
 def parser() -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False)
     shared.add_argument("--config", type=Path, default=HERE / "config.toml", help="the fleet (default: config.toml)")
@@ -24,13 +34,18 @@ def parser() -> argparse.ArgumentParser:
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1, this machine only)")
     serve.add_argument("--port", type=int, help="port to listen on (default: 6006)")
     commands.add_parser("setup", parents=[shared], help="install and fetch everything, without serving")
-    say = commands.add_parser("say", parents=[shared], help="speak one text into a WAV file")
-    say.add_argument("text")
+    say = commands.add_parser("say", parents=[shared], help="speak one text into a WAV file", add_help=False,
+                              formatter_class=argparse.RawDescriptionHelpFormatter)
+    say.add_argument("-h", "--help", action=SayHelp, nargs=0, help="show this and every family's controls")
+    say.add_argument("text", nargs="?", default="")
     say.add_argument("--model", help="model id (default: the configuration's)")
     say.add_argument("--voice", default="", help="voice id, mix such as af_heart(2)+am_michael(1), or a cloned voice's name")
     say.add_argument("--language", default="auto", help="language tag (default: found in the text)")
     say.add_argument("--speed", type=float, default=1.0, help="0.5 to 2")
     say.add_argument("--seed", type=int, help="same seed, same sound")
+    say.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", dest="controls",
+                     help="a control of the model's own; give it again for more")
+    say.add_argument("--options", action="store_true", help="list the model's controls (with no --model: every model's)")
     say.add_argument("--out", type=Path, default=Path("speech.wav"), help="the WAV file (default: speech.wav)")
     clone = commands.add_parser("clone", parents=[shared], help="fit and save a voice from a recording")
     clone.add_argument("name", help="what the voice is to be called")
@@ -76,9 +91,13 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "clone":
             from cli.clone import clone
             return clone(options.name, options.clip, options.transcript, options.language, options.consent)
+        if options.options:
+            from cli.controls import listing
+            print(listing(config.only(options.model) if options.model else config))
+            return 0
         from cli.say import say
         return say(config.only(options.model or config.server.default_model), options.text, options.voice,
-                   options.language, options.speed, options.seed, options.out)
+                   options.language, options.speed, options.seed, options.controls, options.out)
     except SpeechError as error:
         print(error.sentence(), file=sys.stderr)
         return 1

@@ -16,7 +16,8 @@ usage() {
     cat <<'TEXT'
 bash start.sh [serve] [--host H] [--port P] [--config F] [--log-file F]   install, fetch, warm, serve the page
 bash start.sh setup                                                       install and fetch only
-bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--out FILE.wav]
+bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--option NAME=VALUE]... [--out FILE.wav]
+bash start.sh say --options [--model M]                                   list the controls that --option sets
 bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L]   save a voice; say ... --voice NAME speaks in it
 bash start.sh fetch [NAME] [--mirror modelscope]                          download a checkpoint ahead; without a name, list them
 bash start.sh test [pytest options]                                       install what tests need, run all tests

@@ -8,7 +8,8 @@ from models.config import Config, nearest
 from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families import family
-from models.families.protocol import Option
+from models.families.options import described
+from models.families.protocol import Voice
 from models.memory import resident_bytes
 from models.metrics import MetricsBook
 from models.routes import AUTO, choose
@@ -83,11 +84,11 @@ class Pool:
         about = family(session.spec.family)
         entry = {"id": session.spec.id, "title": about.title, "family": about.name, "licence": about.licence,
                  "state": session.state,
-                 "controls": {name: _shown(option) for name, option in about.controls.items()},
+                 "controls": {name: described(option) for name, option in about.controls.items()},
                  "clones": about.clones, "sample_rate": None, "languages": [], "voices": [], "default_voice": {}}
         if session.state == "ready":
             model = session.model
-            voices = [vars(voice) for voice in model.voices()]
+            voices = [_shown(voice) for voice in model.voices()]
             entry |= {"sample_rate": model.sample_rate, "languages": list(model.languages), "voices": voices,
                       "default_voice": {language: model.default_voice(language) for language in model.languages}}
         return entry
@@ -103,6 +104,7 @@ def _clones(session: Session) -> bool:
     return getattr(session.model, "clones", family(session.spec.family).clones)
 
 
-def _shown(option: Option) -> dict:
-    """A control as the page and the API describe it."""
-    return {**vars(option), "type": option.type.__name__}
+def _shown(voice: Voice) -> dict:
+    """A voice as the API tells it: `name` in English, and `names` where it is another in each language."""
+    names = voice.name
+    return vars(voice) if isinstance(names, str) else {**vars(voice), "name": names["en"], "names": dict(names)}

@@ -41,8 +41,12 @@ FAMILY = FamilyInfo(
     create=create,
     fetch=fetch,
     controls={
-        "steps": Option(int, 8, "steps from noise to speech: more is slower and clearer, 5 is fast", 1, 100),
-        "pause": Option(float, 0.3, "seconds of silence between two sentences", 0.0, 5.0),
+        "steps": Option(int, 8, {
+            "en": "steps from noise to speech: more is slower and clearer, 5 is fast",
+            "zh": "从噪声到语音的步数：越多越慢、越清晰，5 步较快",
+        }, 1, 100, label={"en": "Steps", "zh": "步数"}),
+        "pause": Option(float, 0.3, {"en": "seconds of silence between two sentences", "zh": "两句之间停顿的秒数"}, 0.0, 5.0,
+                        label={"en": "Pause", "zh": "停顿"}),
     },
     estimate=estimate,
     published=tuple(Published(name, {"checkpoint": name}, 400e6 if name == "supertonic-3" else None) for name in CHECKPOINTS),

@@ -73,9 +73,9 @@ class SupertonicModel:
     # -- voices and plans
 
     def voices(self) -> list[Voice]:
-        """The styles speak every language; English is what they are listed under."""
-        gender = {"F": "f", "M": "m"}
-        return [Voice(name, name, "en", gender.get(name[0].upper(), "") if name[1:].isdigit() else "")
+        """The styles speak every language of the checkpoint."""
+        gender, language = {"F": "f", "M": "m"}, "mul" if len(self.languages) > 1 else self.languages[0]
+        return [Voice(name, name, language, gender.get(name[0].upper(), "") if name[1:].isdigit() else "")
                 for name in self._files]
 
     def default_voice(self, language: str) -> str:

@@ -117,7 +117,7 @@ class VoxCPM:
     # -- voices and plans
 
     def voices(self) -> list[Voice]:
-        return [Voice(OWN_VOICE, "Chosen by the model", "mul")]
+        return [Voice(OWN_VOICE, {"en": "Chosen by the model", "zh": "由模型决定"}, "mul")]
 
     def default_voice(self, language: str) -> str:
         return OWN_VOICE
