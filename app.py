@@ -28,7 +28,8 @@ def parser() -> argparse.ArgumentParser:
     shared.add_argument("--with", dest="families", action="append", default=[], metavar="FAMILY[,FAMILY]",
                         help="families that are to be there too, with their default checkpoint")
     shared.add_argument("--log-file", help="append everything that is logged, with dates, to this file")
-    top = argparse.ArgumentParser(prog="start.sh", description="ReadyVoice: a speech studio that is warm before it opens.")
+    top = argparse.ArgumentParser(prog="start.sh",
+                                  description="ReadyVoice: a speech studio that is warm before it opens.")
     commands = top.add_subparsers(dest="command", required=True)
     serve = commands.add_parser("serve", parents=[shared], help="load, warm and serve the page (what start.sh does)")
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1, this machine only)")
@@ -39,13 +40,15 @@ def parser() -> argparse.ArgumentParser:
     say.add_argument("-h", "--help", action=SayHelp, nargs=0, help="show this and every family's controls")
     say.add_argument("text", nargs="?", default="")
     say.add_argument("--model", help="model id (default: the configuration's)")
-    say.add_argument("--voice", default="", help="voice id, mix such as af_heart(2)+am_michael(1), or a cloned voice's name")
+    say.add_argument("--voice", default="",
+                     help="voice id, mix such as af_heart(2)+am_michael(1), or a cloned voice's name")
     say.add_argument("--language", default="auto", help="language tag (default: found in the text)")
     say.add_argument("--speed", type=float, default=1.0, help="0.5 to 2")
     say.add_argument("--seed", type=int, help="same seed, same sound")
     say.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", dest="controls",
                      help="a control of the model's own; give it again for more")
-    say.add_argument("--options", action="store_true", help="list the model's controls (with no --model: every model's)")
+    say.add_argument("--options", action="store_true",
+                     help="list the model's controls (with no --model: every model's)")
     say.add_argument("--out", type=Path, default=Path("speech.wav"), help="the WAV file (default: speech.wav)")
     clone = commands.add_parser("clone", parents=[shared], help="fit and save a voice from a recording")
     clone.add_argument("name", help="what the voice is to be called")
