@@ -5,6 +5,7 @@ that is no resume.
 """
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,10 @@ ADVICE = ("connect this machine to the model hub and start again (what is here a
 
 class HubRefused(SpeechError):
     """The hub answers, but not to this reader: terms to accept, or a token to give."""
+
+
+class Damaged(Exception):
+    """A file whose checksum is not the published one."""
 
 
 class Meter:
@@ -85,13 +90,23 @@ def download(repo: str, revision: str | None, patterns: Sequence[str], target: P
             raise HubRefused("weights_missing", model=model, reason=f"{host} answers {status} for {repo}",
                              advice=f"log in with `hf auth login` as somebody who may read {repo}") from error
         raise _missing(model, f"{host} answers {status} for {repo}") from error
+    except Damaged as error:
+        raise _missing(model, f"{error} arrived from {host} damaged", "start again: it alone is fetched anew") from error
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise _missing(model, f"{host} does not answer: {_first_line(error)}") from error
+        raise _missing(model, f"the disk that holds {target} is full", "free some space and start again, or move all that "
+                       "is fetched with READYVOICE_HOME") from error
     except Exception as error:  # the hub's client lets those of its transport through, whatever that is
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise _missing(model, f"{host} does not answer: {reason}") from error
+        raise _missing(model, f"{host} does not answer: {_first_line(error)}") from error
 
 
 def _missing(model: str, reason: str, advice: str = ADVICE) -> SpeechError:
     return SpeechError("weights_missing", model=model, reason=reason, advice=advice)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _fetch(repo: str, commit: str | None, file: RepoSibling, target: Path, endpoint: str, meter: Meter) -> None:
@@ -106,9 +121,6 @@ def _fetch(repo: str, commit: str | None, file: RepoSibling, target: Path, endpo
         return
     address = hf_hub_url(repo, file.rfilename, revision=commit, endpoint=endpoint)
     there = get_hf_file_metadata(address, timeout=ANSWER_TIMEOUT, endpoint=endpoint)
-    headers = build_hf_headers()
-    if urlsplit(there.location).netloc != urlsplit(address).netloc:
-        headers.pop("authorization", None)  # a storage host is none to show the token to
     part = target / ".parts" / f"{file.rfilename.replace('/', '--')}.{(there.etag or 'none')[:16]}"
     part.parent.mkdir(exist_ok=True)
     done = part.stat().st_size if part.is_file() else 0
@@ -117,11 +129,12 @@ def _fetch(repo: str, commit: str | None, file: RepoSibling, target: Path, endpo
         done = 0
     meter.add(done)
     with part.open("ab") as stream:
-        http_get(there.location, _Metered(stream, meter), resume_size=done, headers=headers, expected_size=there.size,
-                 tqdm_class=NoBar)
+        # not there.location: each try asks for a fresh link to the storage, as they run out; the token stays with the hub
+        http_get(address, _Metered(stream, meter), resume_size=done, headers=build_hf_headers(),
+                 expected_size=there.size, tqdm_class=NoBar)
     if not _right(part, file):
         part.unlink()
-        raise OSError(f"{file.rfilename} arrived damaged")
+        raise Damaged(file.rfilename)
     path.parent.mkdir(parents=True, exist_ok=True)
     part.replace(path)
 

@@ -33,6 +33,9 @@ class Hub(ThreadingHTTPServer):
         self.breaks_after: int | None = None
         self.stalls_after: int | None = None
         self.stalled, self.go_on = Event(), Event()
+        self.storage = ""
+        self.damages = False
+        self.tokens: set[str | None] = set()
 
     @property
     def address(self) -> str:
@@ -55,6 +58,7 @@ class Answers(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
+        self.server.tokens.add(self.headers.get("Authorization"))
         address = urlsplit(self.path)
         path, query = unquote(address.path), parse_qs(address.query)
         if path.startswith("/api/v1/models/"):
@@ -83,6 +87,11 @@ class Answers(BaseHTTPRequestHandler):
             self._send(403, b"", {"X-Error-Code": "GatedRepo", "X-Error-Message": "gated"})
         elif name in self.server.missing or name not in self.server.repositories.get(repo, {}):
             self._send(404, b"", {"X-Error-Code": "EntryNotFound"})
+        elif self.server.storage and not name.endswith(".json"):
+            data = self.server.repositories[repo][name]
+            self._send(302, b"", {"X-Repo-Commit": COMMIT, "X-Linked-Size": str(len(data)),
+                                  "X-Linked-ETag": f'"{hashlib.sha256(data).hexdigest()}"',
+                                  "Location": self.server.storage + self.path})
         else:
             self._content(name, self.server.repositories[repo][name], {"X-Repo-Commit": COMMIT})
 
@@ -111,6 +120,8 @@ class Answers(BaseHTTPRequestHandler):
         wish = self.headers.get("Range", "")
         if self.command == "GET":
             self.server.asked.append(f"{name} {wish}".strip())
+        if self.server.damages:
+            data = bytes([data[0] ^ 1]) + data[1:]
         start, _, end = wish.removeprefix("bytes=").partition("-")
         start, end = int(start or 0), int(end or len(data) - 1)
         if start >= len(data) > 0:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -61,6 +62,18 @@ def test_a_broken_off_download_goes_on_where_it_was(server, monkeypatch):
     assert [line.split()[1] for line in server.asked if "bytes=" in line] == ["bytes=2000000-"]
 
 
+def test_files_on_another_host_are_gone_on_with_and_the_token_is_not_shown_to_it(server, monkeypatch):
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 100_000)
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    with running({REPO: FILES}) as storage:
+        storage.breaks_after = 2_000_000
+        server.storage = storage.address
+        folder = fetch()
+        assert (folder / "a" / "one.bin").read_bytes() == FILES["a/one.bin"]
+        assert storage.asked == ["a/one.bin", "a/one.bin bytes=2000000-"] and server.asked == ["a/two.json"]
+        assert storage.tokens == {None} and server.tokens == {"Bearer hf_secret"}
+
+
 def test_an_ended_process_leaves_what_the_next_one_goes_on_with(server, tmp_path):
     """The client writes 10 MB at a time: of 25 MB that arrived, 20 need not come again."""
     content = os.urandom(30_000_000)
@@ -101,6 +114,23 @@ def test_what_arrived_damaged_or_changed_since_is_fetched_again(server):
     before = len(server.asked)
     fetch()
     assert (folder / "a" / "one.bin").read_bytes() == FILES["a/one.bin"] and server.asked[before:] == ["a/one.bin"]
+
+
+def test_a_damaged_file_is_never_taken(server):
+    server.damages = True
+    with pytest.raises(SpeechError, match="a/one.bin arrived from 127.0.0.1:[0-9]+ damaged.*start again"):
+        fetch()
+    server.damages = False
+    assert (fetch() / "a" / "one.bin").read_bytes() == FILES["a/one.bin"]
+
+
+def test_a_full_disk_is_said(server, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("huggingface_hub.file_download.http_get", full)
+    with pytest.raises(SpeechError, match="is full.*free some space"):
+        fetch()
 
 
 def test_a_repository_without_the_files(server):
