@@ -61,10 +61,11 @@ check() { # step 1; the rest of the arguments are the command's own
     say_line 1 "checked Python, disk and port ($((SECONDS - began)) s)"
 }
 
-stamp() { # run, test or a NAME of requirements-NAME.txt: what that part was made from; a change installs again
+stamp() { # run, bench, test or a NAME of requirements-NAME.txt: what that part was made from; a change installs again
     local files=("$HERE/requirements.txt")
     case "$1" in
         run) ;;
+        bench) files+=("$HERE/requirements-bench.txt") ;;
         test) files+=("$HERE"/requirements-*.txt) ;;
         *) files=("$HERE/requirements-$1.txt") ;;
     esac
@@ -86,7 +87,7 @@ all_in_place() { # parts
     for part in "$@"; do in_place "$part" || return 1; done
 }
 
-install() { # step 2; $1: run or test. EXTRAS come on top, and those of earlier starts, so that all fit together
+install() { # step 2; $1: run, bench or test. EXTRAS come on top, and those of earlier starts, so that all fit together
     local began=$SECONDS name stamped=("$1" $EXTRAS)
     if all_in_place "${stamped[@]}" && "$PY" -c '' 2>/dev/null; then
         say_line 2 "environment is in place ($((SECONDS - began)) s)"
@@ -97,8 +98,9 @@ install() { # step 2; $1: run or test. EXTRAS come on top, and those of earlier 
         "$SYSTEM_PY" -m venv --clear "$VENV" || fail 2 "the environment $VENV could not be made: see the line above"
     fi
     local files=(-r "$HERE/requirements.txt") log="$VENV/install.log"
-    [ "$1" = test ] && stamped+=(run voxcpm pocket_tts supertonic qwen3_tts modelscope)
-    for name in test voxcpm pocket_tts supertonic qwen3_tts modelscope; do
+    [ "$1" = run ] || stamped+=(run)
+    [ "$1" = test ] && stamped+=(bench voxcpm pocket_tts supertonic qwen3_tts modelscope)
+    for name in test bench voxcpm pocket_tts supertonic qwen3_tts modelscope; do
         [[ -e "$VENV/.readyvoice-$name" || " ${stamped[*]} " == *" $name "* ]] && files+=(-r "$HERE/requirements-$name.txt")
     done
     if ! "$PY" -m pip install --quiet "${files[@]}" >"$log" 2>&1; then
@@ -139,7 +141,8 @@ case "$COMMAND" in
         browser >/dev/null || fail 2 "a Chromium is needed for the page's tests and could not be installed: install one (on Debian: apt install chromium) and start again"
         cd "$HERE" && exec "$PY" -m pytest "$@" ;;
     bench)
-        check run && install run
+        check bench && install bench
+        [ "${1:-}" = browser ] && { browser >/dev/null || fail 2 "this benchmark needs a Chromium, and none could be installed: install one (on Debian: apt install chromium) and start again"; }
         cd "$HERE" && exec "$PY" -m benchmarks "$@" ;;
     *)
         check run "$@" && install run

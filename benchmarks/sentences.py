@@ -19,6 +19,26 @@ ENGLISH = (  # 5 to 40 words
     "bread, the taste of the soup, and the way she watched us until every single plate was empty.",
 )
 
+LONG = (  # more than one segment each: the first half has clauses, the second has none
+    *ENGLISH[7:],
+    "When the rain finally stopped, the whole family went down to the beach and looked for shells until it was dark.",
+    "Although nobody had expected it, the smallest team of the whole league won the cup for the second time in a row.",
+    "If you are looking for a quiet place to read, the library on the third floor is open until ten every evening.",
+    "As soon as the bell rang, the children ran out of the building and across the yard to the ice cream van.",
+    "Because the bridge was closed for repairs, the bus took the long way round the lake and arrived an hour late.",
+    "In the middle of the night, a loud noise from the kitchen woke everyone in the house except the old dog.",
+    "She opened the letter slowly, read it twice without a word, and put it back into the drawer of her desk.",
+    "The shop on the corner sells fresh bread, which is baked every morning in a wood oven behind the counter.",
+    "The committee decided to postpone the annual meeting of the shareholders until the beginning of next month.",
+    "People who live near the old railway station often complain about the noise of the heavy trains at night.",
+    "Every morning before breakfast the gardener walks around the greenhouse and checks the temperature of the soil.",
+    "The young woman with the green umbrella waited at the bus stop opposite the town hall for almost an hour.",
+    "Nobody who has ever crossed that mountain pass in the middle of winter would want to do it a second time.",
+    "The new teacher asked the pupils in the last row to bring their chairs to the front of the classroom.",
+    "A group of students from the college by the river has built a small boat out of old plastic bottles.",
+    "The old clock in the tower of the church has been running ten minutes late for as long as I can remember.",
+)
+
 # read aloud and written down again: everyday words whose spelling a listener can't get wrong
 DICTATION = {
     "en": (

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 BUILT_IN = ("kokoro", "vits")  # families that need nothing more
-NOT_FAMILIES = ("test", "modelscope")
+NOT_FAMILIES = ("test", "bench", "modelscope")
 FAMILIES_OF = {"voxcpm": "voxcpm", "pocket": "pocket_tts", "supertonic": "supertonic", "qwen3-tts": "qwen3_tts"}
 
 

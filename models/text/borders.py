@@ -26,11 +26,12 @@ _STARTERS = frozenset(
     "the a an he she it we they i you this that these those there but and so in on at if when while as for my our his"
     " her their its what who why how then now however after before".split())
 _PHRASES = re.compile(
-    r"(?<=\s)(?:and|but|or|because|which|who|whose|when|while|if|so|although|though|until|unless|since|where|whereas"
-    r"|than|that|y|pero|porque|que|cuando|aunque|et|mais|parce|quand|lorsque|ma|perché|che|quando|mas|embora)(?=\s)"
+    r"(?<=\s)(?:and|but|or|because|when|while|if|so|although|though|until|unless|since|where|whereas"
+    r"|y|pero|porque|que|cuando|aunque|et|mais|parce|quand|lorsque|ma|perché|che|quando|mas|embora)(?=\s)"
     r"|(?<=[\u4e00-\u9fff])(?:但是|可是|不过|因为|所以|而且|并且|然后|如果|虽然|或者|以及|同时|因此)(?=[\u4e00-\u9fff])")
 _WEAK = re.compile(
     r"(?<=\s)(?:with|without|from|into|through|between|during|about|after|before|under|over|for|to|in|on|at|by|as|of"
+    r"|which|who|whose|that|than"
     r"|con|para|por|sin|desde|avec|pour|dans|sans|sur|senza|tra|com|sem|sobre|को|में|से|और|कि|लेकिन)(?=\s)")
 _GLUE_BEFORE = re.compile(r"(?:[\d.,:/%)+-]+|[$€£¥₹]|(?:^|\s)[A-Z]\.|(?:^|\s)(?:[A-Za-z]\.)+)$")
 _GLUE_AFTER = re.compile(r"[\d(+%°]|(?:am|pm|a\.m|p\.m|kg|km|cm|mm|g|mg|lb|lbs|mi|ft|m|s|ms|h|hrs?|min|million|billion"

@@ -17,6 +17,8 @@ from models.text.words import word_borders
 _NOT_LETTERS = frozenset("Nepsmw")
 _LATIN_WORD = 1.3  # Chinese characters a Latin word (or address) counts for, when the main language is chosen
 _LETTERS = re.compile(r"\S*[^\W\d_]\S*")
+# how many first budgets a sentence must weigh to be cut early at such a border: the less of a pause, the longer
+_FIRST_CUTS = ((CLAUSE, 1.3), (PHRASE, 1.7), (WORD, 2.5))
 _SHORTEST = 10  # weight below which a piece is a scrap: a word or two
 
 
@@ -148,7 +150,7 @@ class _Splitter:
 
     def _split(self, sentence: _Piece, first: bool) -> list[_Piece]:
         pieces, start = [], sentence.start
-        if first and self.weight(start, sentence.end) > 1.3 * self.first_limit:
+        if first and self.weight(start, sentence.end) > _FIRST_CUTS[0][1] * self.first_limit:
             cut = self._cut_first(start, sentence.end)
             if cut and cut[0] < sentence.end:
                 start = self._add(pieces, sentence, start, *cut)
@@ -170,11 +172,12 @@ class _Splitter:
         low, high = 0.3 * self.first_limit, 1.4 * self.first_limit
         fits = [(at, level) for at, level in inner(self.text, start, min(end, start + int(high) + 2))
                 if low <= self.weight(start, at) <= high and not self._scrap(start, at) and not self._scrap(at, end)]
-        for floor in (CLAUSE, PHRASE, WORD):
+        whole = self.weight(start, end)
+        for floor, least in _FIRST_CUTS:
             best = [cut for cut in fits if cut[1] >= floor]
-            if best:
+            if best and whole > least * self.first_limit:
                 return min(best, key=lambda cut: abs(self.weight(start, cut[0]) - 0.9 * self.first_limit))
-        if self.weight(start, end) <= min(2 * self.first_limit, self.limit):
+        if whole <= min(_FIRST_CUTS[-1][1] * self.first_limit, self.limit):
             return None
         return self._best(start, end, low, 0.9 * self.first_limit, 1.3 * self.first_limit)
 

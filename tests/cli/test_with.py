@@ -38,7 +38,7 @@ class House:
             (self.root / name).symlink_to(ROOT / name)
         wheel(self.wheels, "rv_base", {"rv_base.pth": sysconfig.get_path("purelib")})  # this environment's packages
         (self.root / "requirements.txt").write_text("rv_base\n")
-        for name in (*FAMILIES, "modelscope", "test"):
+        for name in (*FAMILIES, "modelscope", "bench", "test"):
             wheel(self.wheels, f"rv_{name}", {f"rv_{name}.py": ""})
             (self.root / f"requirements-{name}.txt").write_text(f"rv_{name}\n")
 

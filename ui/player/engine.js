@@ -156,7 +156,8 @@ class Run {
       // Ask why: the connection only breaks, the reason is in the server's books.
       const told = await getJSON(`api/requests/${this.request.id}`);
       this.server = told;
-      if (told.error?.message) this.message = told.error.message;
+      // "cancelled" is only how the break looks from the server's side
+      if (told.error?.message && told.error.code !== 'cancelled') this.message = told.error.message;
     } catch {
       // the server is gone: the sentence stands
     }

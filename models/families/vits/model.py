@@ -24,7 +24,7 @@ from models.memory import give_back
 from models.slots import Slots
 from models.text.segment import Segment
 
-FIRST_LIMIT, LIMIT = 80, 320  # characters of the first and the other segments: the encoder reads a segment whole
+FIRST_LIMIT, LIMIT = 55, 320  # characters of the first and the other segments: the encoder reads a segment whole
 PAUSES = {"paragraph": 0.45, "sentence": 0.15, "clause": 0.0, "word": 0.0}  # seconds after what the voice itself leaves
 
 
