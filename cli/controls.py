@@ -46,7 +46,7 @@ def described(about: FamilyInfo) -> str:
     """A line for each control: name, what it takes, its default, and what it does."""
     if not about.controls:
         return ": no controls"
-    lines = [f" ({about.title}):"]
+    lines = [f", {about.title}:"]
     for name, option in about.controls.items():
         default = "" if option.default in (None, "") else f", {str(option.default).lower()} by default"
         lines.append(f"  {name} = {expectation(option)['en']}{default}: {in_every_language(option.help)['en']}")
