@@ -90,6 +90,8 @@ def test_every_declared_control_is_there_with_name_range_and_help(visit, studio)
             if option.low is not None:
                 assert (float(field.get_attribute("min")), float(field.get_attribute("max"))) == (option.low, option.high)
         assert tab.page.inner_text("output[for=rv-control-cfg_value]") == "2.00"
+        tick = tab.page.evaluate("getComputedStyle(document.querySelector('#rv-control-normalise')).appearance")
+        assert tick == "auto"  # Gradio's own style would draw an empty box, ticked or not
         assert tab.console == []
 
 
