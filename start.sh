@@ -17,16 +17,25 @@ usage() {
 bash start.sh [serve] [--host H] [--port P] [--config F] [--log-file F]   install, fetch, warm, serve the page
 bash start.sh reload [--port P]                                           have the running server read its configuration again
 bash start.sh setup                                                       install and fetch only
-bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--out FILE.wav]
+bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--option NAME=VALUE]... [--out FILE.wav]
+bash start.sh say --options [--model M]                                   list the controls that --option sets
 bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L]   save a voice; say ... --voice NAME speaks in it
+bash start.sh fetch [NAME] [--mirror modelscope]                          download a checkpoint ahead; without a name, list them
 bash start.sh test [pytest options]                                       install what tests need, run all tests
 bash start.sh bench [NAME] [--json FILE]                                  run a benchmark; without a name, list them
+serve, setup, say and fetch take --with FAMILY[,FAMILY]: voxcpm, pocket_tts, supertonic, qwen3_tts. What they need is
+installed once, and a family that config.toml doesn't have is there for this run with its default checkpoint.
+READYVOICE_MIRROR=modelscope fetches checkpoints from ModelScope.
 READYVOICE_HOME moves the folder for everything that is fetched (default ~/.cache/readyvoice).
 TEXT
 }
 
-say_line() { # number text; `say` and `clone` keep their output to themselves
-    [ "$COMMAND" = say ] || [ "$COMMAND" = clone ] || echo "[$1/6] $2"
+say_line() { # number text; `say`, `clone` and `fetch` keep their output to themselves
+    [ "$COMMAND" = say ] || [ "$COMMAND" = clone ] || [ "$COMMAND" = fetch ] || echo "[$1/6] $2"
+}
+
+notice() { # number text, of what takes minutes: those three hear of it too, beside their output
+    case "$COMMAND" in say|clone|fetch) echo "[$1/6] $2" >&2 ;; *) echo "[$1/6] $2" ;; esac
 }
 
 fail() { # number sentence
@@ -46,16 +55,21 @@ check() { # step 1; the rest of the arguments are the command's own
     local began=$SECONDS
     SYSTEM_PY="$(find_python)" || fail 1 "Python 3.11 or newer is needed and was not found: install it (on Debian or Ubuntu: apt install python3 python3-venv), or name one with PYTHON=/path/to/python bash start.sh"
     mkdir -p "$READYVOICE_HOME" 2>/dev/null || fail 1 "the folder $READYVOICE_HOME can't be made: choose another with READYVOICE_HOME=/path bash start.sh"
+    [ "$1" = test ] || EXTRAS="$("$SYSTEM_PY" "$HERE/cli/extras.py" "$HERE" "$COMMAND" "${@:2}")" || exit 1
     local installed=no
-    [ "$(cat "$VENV/.readyvoice-$1" 2>/dev/null)" = "$(stamp "$1")" ] && installed=yes
+    in_place "$1" && installed=part && all_in_place $EXTRAS && installed=yes
     "$SYSTEM_PY" "$HERE/cli/preflight.py" "$COMMAND" "$installed" "$HERE" "${@:2}" || exit 1
     say_line 1 "checked Python, disk and port ($((SECONDS - began)) s)"
 }
 
-stamp() { # what the environment was made from: a change installs again
+stamp() { # run, bench, test or a NAME of requirements-NAME.txt: what that part was made from; a change installs again
     local files=("$HERE/requirements.txt")
-    [ "$1" = test ] && files+=("$HERE"/requirements-*.txt)
-    [ "$1" = bench ] && files+=("$HERE/requirements-bench.txt")
+    case "$1" in
+        run) ;;
+        bench) files+=("$HERE/requirements-bench.txt") ;;
+        test) files+=("$HERE"/requirements-*.txt) ;;
+        *) files=("$HERE/requirements-$1.txt") ;;
+    esac
     "${SYSTEM_PY:-python3}" - "$HERE" "${files[@]}" <<'TEXT'
 import hashlib, pathlib, sys
 digest = hashlib.sha256(f"{sys.version_info[:2]} {sys.argv[1]}".encode())
@@ -65,19 +79,31 @@ print(digest.hexdigest())
 TEXT
 }
 
-install() { # step 2; $1: run, bench or test
-    local began=$SECONDS want
-    want="$(stamp "$1")"
-    if [ "$(cat "$VENV/.readyvoice-$1" 2>/dev/null)" = "$want" ] && "$PY" -c '' 2>/dev/null; then
+in_place() { # a part, as of stamp
+    [ "$(cat "$VENV/.readyvoice-$1" 2>/dev/null)" = "$(stamp "$1")" ]
+}
+
+all_in_place() { # parts
+    local part
+    for part in "$@"; do in_place "$part" || return 1; done
+}
+
+install() { # step 2; $1: run, bench or test. EXTRAS come on top, and those of earlier starts, so that all fit together
+    local began=$SECONDS name stamped=("$1" $EXTRAS)
+    if all_in_place "${stamped[@]}" && "$PY" -c '' 2>/dev/null; then
         say_line 2 "environment is in place ($((SECONDS - began)) s)"
         return
     fi
-    say_line 2 "installing into .venv (the first time takes a few minutes) …"
+    notice 2 "installing${EXTRAS:+ $EXTRAS} into .venv (the first time takes a few minutes) …"
     if ! "$PY" -c '' 2>/dev/null; then
         "$SYSTEM_PY" -m venv --clear "$VENV" || fail 2 "the environment $VENV could not be made: see the line above"
     fi
     local files=(-r "$HERE/requirements.txt") log="$VENV/install.log"
-    [ "$1" = run ] || files+=(-r "$HERE/requirements-$1.txt")
+    [ "$1" = run ] || stamped+=(run)
+    [ "$1" = test ] && stamped+=(bench voxcpm pocket_tts supertonic qwen3_tts modelscope)
+    for name in test bench voxcpm pocket_tts supertonic qwen3_tts modelscope; do
+        [[ -e "$VENV/.readyvoice-$name" || " ${stamped[*]} " == *" $name "* ]] && files+=(-r "$HERE/requirements-$name.txt")
+    done
     if ! "$PY" -m pip install --quiet "${files[@]}" >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         if grep -qi 'no space left' "$log"; then
@@ -87,9 +113,7 @@ install() { # step 2; $1: run, bench or test
         fi
         fail 2 "pip could not install the packages: the reason is in $log"
     fi
-    echo "$want" > "$VENV/.readyvoice-$1"
-    [ "$1" = run ] || stamp run > "$VENV/.readyvoice-run"
-    [ "$1" = test ] && stamp bench > "$VENV/.readyvoice-bench"
+    for name in "${stamped[@]}"; do stamp "$name" > "$VENV/.readyvoice-$name"; done
     say_line 2 "environment installed ($((SECONDS - began)) s)"
 }
 
@@ -104,8 +128,9 @@ with p.sync_playwright() as play: raise SystemExit(not pathlib.Path(play.chromiu
 }
 
 COMMAND=serve
+EXTRAS=""
 case "${1:-}" in
-    serve|reload|setup|say|clone|test|bench) COMMAND="$1"; shift ;;
+    serve|reload|setup|say|clone|fetch|test|bench) COMMAND="$1"; shift ;;
     help|-h|--help) usage; exit 0 ;;
     -*|"") ;;
     *) echo "There is no command $1." >&2; usage >&2; exit 2 ;;

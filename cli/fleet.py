@@ -6,7 +6,7 @@ import subprocess
 
 from cli.progress import Steps
 from models.config import Config
-from models.families import family
+from models.families import family, fetch
 from models.pool import Pool
 from models.session import Session
 
@@ -17,7 +17,7 @@ def fetch_weights(config: Config, steps: Steps) -> None:
     """Step 3. Raises SpeechError("weights_missing") naming the model whose weights are not to be had."""
     for spec in config.models:
         with steps.step(3, f"weights of {spec.id} ({family(spec.family).licence})"):
-            family(spec.family).fetch(spec, lambda line: steps.line(3, line))
+            fetch(spec, lambda line: steps.line(3, line))
 
 
 def check_device(config: Config, steps: Steps) -> None:

@@ -1,6 +1,6 @@
 """Step 1, before anything is installed: run by the system's Python with the standard library alone.
 
-    python preflight.py COMMAND INSTALLED(yes|no) FOLDER [the command's own arguments]
+    python preflight.py COMMAND INSTALLED(yes|part|no) FOLDER [the command's own arguments]
 """
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ import tomllib
 from pathlib import Path
 
 NEEDED_TO_INSTALL = 8  # GB: the environment with a CUDA build of torch, and the weights
+NEEDED_FOR_PART = 2  # a family of models on top
 NEEDED_TO_RUN = 0.2
 
 
-def trouble(command: str, installed: bool, folder: Path, arguments: list[str]) -> str | None:
-    """One sentence on what stands in the way and what to do; None when nothing does."""
+def trouble(command: str, installed: bool, folder: Path, arguments: list[str], part: bool = False) -> str | None:
+    """One sentence on what stands in the way and what to do; None when nothing does. part: some is yet to install."""
     if not installed:
         try:
             import ensurepip  # noqa: F401
@@ -27,7 +28,7 @@ def trouble(command: str, installed: bool, folder: Path, arguments: list[str]) -
             version = f"{sys.version_info[0]}.{sys.version_info[1]}"
             return f"this Python has no venv module: install it (on Debian or Ubuntu: apt install python{version}-venv) and start again"
     home = Path(os.environ["READYVOICE_HOME"])
-    needed = NEEDED_TO_RUN if installed else NEEDED_TO_INSTALL
+    needed = NEEDED_FOR_PART if part else NEEDED_TO_RUN if installed else NEEDED_TO_INSTALL
     for place in (folder, home):
         free = shutil.disk_usage(place).free / 1e9
         if free < needed:
@@ -58,7 +59,7 @@ def _port_trouble(folder: Path, arguments: list[str]) -> str | None:
 
 
 if __name__ == "__main__":
-    found = trouble(sys.argv[1], sys.argv[2] == "yes", Path(sys.argv[3]), sys.argv[4:])
+    found = trouble(sys.argv[1], sys.argv[2] != "no", Path(sys.argv[3]), sys.argv[4:], sys.argv[2] == "part")
     if found:
         print(f"[1/6] {found}", file=sys.stderr)
         sys.exit(1)

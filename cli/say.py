@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+from cli.controls import parsed
 from cli.fleet import check_device, fetch_weights
 from cli.progress import Steps
 from models.audio.encode import synthetic_note, to_wav
@@ -15,15 +17,16 @@ from models.session import Session
 from models.voices.library import Library
 from models.voices.record import SavedVoice
 from models.voices.saved import PREFIX
-from models.session import Session
 
 
-def say(config: Config, text: str, voice: str, language: str, speed: float, seed: int | None, out: Path) -> int:
-    """Returns the exit status; the file is complete or not there."""
+def say(config: Config, text: str, voice: str, language: str, speed: float, seed: int | None, options: Sequence[str],
+        out: Path) -> int:
+    """options: the model's own controls as NAME=VALUE. Returns the exit status; the file is complete or not there."""
     if not 0.5 <= speed <= 2.0:
         raise SpeechError("field_invalid", "speed", name="--speed", expected={"en": "from 0.5 to 2", "zh": "0.5 到 2"})
     if not out.parent.is_dir():
         raise SpeechError("folder_missing", "out", path=out.parent)
+    controls = parsed(options, config.models[0])
     steps = Steps(quiet=True)
     fetch_weights(config, steps)
     check_device(config, steps)
@@ -34,7 +37,8 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
         cloned = _cloned(session, voice)
         voice = f"{PREFIX}{cloned.id}" if cloned else voice
         began = time.monotonic()
-        speech = session.run(SpeechRequest(text, session.spec.id, voice, language, speed, seed))
+        speech = session.run(SpeechRequest(text, session.spec.id, voice, language, speed, seed,
+                                           controls))
         partial = out.with_name(f".{out.name}.part")
         note = synthetic_note(cloned.name) if cloned else ""
         partial.write_bytes(to_wav(speech.samples, speech.sample_rate, note))

@@ -273,6 +273,16 @@ MESSAGES: dict[str, dict] = {
         "en": "The folder {path} does not exist: make it first, or choose another.",
         "zh": "文件夹 {path} 不存在：请先创建，或选择其他位置。",
     },
+    "family_unknown": {
+        "status": 500,
+        "en": "There is no family of models called {name}{nearest}.",
+        "zh": "没有名为 {name} 的模型家族{nearest}。",
+    },
+    "checkpoint_unknown": {
+        "status": 500,
+        "en": "There is no checkpoint called {name}{nearest}: bash start.sh fetch lists them.",
+        "zh": "没有名为 {name} 的模型{nearest}：用 bash start.sh fetch 查看列表。",
+    },
     "package_missing": {
         "status": 500,
         "en": "{model} needs the package {package}: install it with bash start.sh --with {family}.",

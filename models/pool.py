@@ -13,7 +13,8 @@ from models.config import Config, nearest
 from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families import family
-from models.families.protocol import ModelSpec, Option
+from models.families.options import described
+from models.families.protocol import ModelSpec
 from models.memory import resident_bytes
 from models.metrics import MetricsBook
 from models.routes import AUTO, choose
@@ -215,7 +216,7 @@ class Pool:
         about = family(session.spec.family)
         return {"id": session.spec.id, "title": about.title, "family": about.name, "licence": about.licence,
                 "state": session.state, "clones": about.clones,
-                "controls": {name: _shown(option) for name, option in about.controls.items()}, **session.catalog()}
+                "controls": {name: described(option) for name, option in about.controls.items()}, **session.catalog()}
 
     def close(self) -> None:
         """End every session; streams are told."""
@@ -227,8 +228,3 @@ class Pool:
 def _reloads(spec: ModelSpec) -> ModelSpec:
     """The spec without what can change while the model stays."""
     return replace(spec, lazy=False, queue_limit=0, priority=0, evict=None)
-
-
-def _shown(option: Option) -> dict:
-    """A control as the page and the API describe it."""
-    return {**vars(option), "type": option.type.__name__}

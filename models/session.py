@@ -13,7 +13,7 @@ from models.errors import SpeechError
 from models.events import AudioChunk, Done, Event, Failed, SpeechRequest, Started, WordTiming
 from models.families import family
 from models.families.options import checked_controls
-from models.families.protocol import ModelSpec
+from models.families.protocol import ModelSpec, Voice
 from models.job import Job
 from models.metrics import MetricsBook, RequestMetrics
 from models.worker import Worker
@@ -167,7 +167,7 @@ class Session:
         if self.state == "ready" and model is not None:
             self._known = {
                 "sample_rate": model.sample_rate, "languages": list(model.languages),
-                "voices": [vars(voice) for voice in model.voices()],
+                "voices": [_shown(voice) for voice in model.voices()],
                 "default_voice": {language: model.default_voice(language) for language in model.languages},
             }
         return self._known or {"sample_rate": None, "languages": [], "voices": [], "default_voice": {}}
@@ -187,3 +187,9 @@ class Session:
             "precision": getattr(model, "precision", self.spec.precision),
             "caches": [slots.report() for slots in model.slots()] if model is not None else [],
         }
+
+
+def _shown(voice: Voice) -> dict:
+    """A voice as the API tells it: `name` in English, and `names` where it is another in each language."""
+    names = voice.name
+    return vars(voice) if isinstance(names, str) else {**vars(voice), "name": names["en"], "names": dict(names)}

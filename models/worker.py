@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from models.errors import SpeechError
-from models.families import family
+from models.families import create
 from models.families.protocol import Model, ModelSpec
 from models.job import FairOrder, Job, next_deadline
 from models.memory import give_back, resident_bytes, trim
@@ -202,7 +202,7 @@ class Worker:
 
     def _prepare(self) -> None:
         before, began = resident_bytes(), time.monotonic()
-        self._model = family(self.spec.family).create(self.spec)
+        self._model = create(self.spec)
         self._model.load(self._watch)
         self.load_seconds = time.monotonic() - began
         self._become("warming")

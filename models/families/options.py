@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from models.errors import SpeechError
-from models.families.protocol import FamilyInfo, Option
+from models.families.protocol import FamilyInfo, Option, Words
+from models.messages import LANGUAGES
 
+SPOKEN_BOOLS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 KINDS = {
     bool: {"en": "true or false", "zh": "true 或 false"},
     int: {"en": "a whole number", "zh": "整数"},
@@ -59,3 +61,22 @@ def checked_controls(about: FamilyInfo, model_id: str, given: Mapping[str, Any])
         except ValueError as error:
             raise SpeechError("field_invalid", f"options.{name}", name=name, expected=expectation(option)) from error
     return values
+
+
+def described(option: Option) -> dict[str, Any]:
+    """A control as the API tells it and the page builds it: type by name, label and help in every language."""
+    return {**vars(option), "type": option.type.__name__, "label": in_every_language(option.label),
+            "help": in_every_language(option.help)}
+
+
+def in_every_language(words: Words) -> dict[str, str]:
+    return {language: words if isinstance(words, str) else words[language] for language in LANGUAGES}
+
+
+def read(text: str, option: Option) -> Any:
+    """A value as typed on a command line. Raises ValueError when it is none of the option's type."""
+    if option.type is bool:
+        if text.lower() not in SPOKEN_BOOLS:
+            raise ValueError(f"{text} is not {expectation(option)['en']}")
+        return SPOKEN_BOOLS[text.lower()]
+    return option.type(text)

@@ -23,19 +23,24 @@ if TYPE_CHECKING:
 TORCH = 480 << 20  # bytes that importing torch takes: the "torch" of `FamilyInfo.libraries`
 
 
+Words = str | Mapping[str, str]  # a phrase, or one for each language of the page ("en", "zh")
+
+
 @dataclass(frozen=True)
 class Option:
     """A knob of a family: declared once, checked and shown everywhere from here.
 
-    type is bool, int, float or str; low and high are inclusive; choices limits strings.
+    type is bool, int, float or str; low and high are inclusive; choices limits strings. A control a request may set
+    has a label, and help in every language of the page; its default None leaves the choice to the model.
     """
 
     type: type
     default: Any
-    help: str
+    help: Words
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] | None = None
+    label: Words = ""
 
 
 @dataclass(frozen=True)
@@ -61,10 +66,11 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Voice:
-    """A stock voice. language: BCP 47 primary tag (with region where it matters: en-us, en-gb); gender: f, m or ""."""
+    """A stock voice. language: BCP 47 primary tag (with region where it matters: en-us, en-gb), "mul" for one that is
+    at home in all of its model's languages; gender: f, m or ""."""
 
     id: str
-    name: str
+    name: Words
     language: str
     gender: str = ""
 
@@ -140,6 +146,16 @@ class CloningModel(Model, Protocol):
 
 
 @dataclass(frozen=True)
+class Published:
+    """A checkpoint that can be fetched by name. options: the session options that choose it. size: bytes of its
+    download, roughly; None where that isn't known."""
+
+    name: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    size: float | None = None
+
+
+@dataclass(frozen=True)
 class FamilyInfo:
     """options: session options by name, set in the configuration as `FAMILY.name`. create: builds an unloaded model;
     it does its heavy imports inside. fetch: makes sure the weights are on this machine (idempotent; needs no network
@@ -157,3 +173,5 @@ class FamilyInfo:
     libraries: Mapping[str, int] = field(default_factory=dict)  # bytes of that which stay when it goes, by name
     place: Callable[[ModelSpec], str] = lambda spec: "cpu"  # where it will run: "cpu" or "cuda:N"
     clones: bool = False  # speaks in the voice of a reference clip: its models are `CloningModel`s
+    published: tuple[Published, ...] = ()  # what can be fetched by name, the default first
+    requires: tuple[str, ...] = ()  # modules of requirements-NAME.txt without which nothing of it works

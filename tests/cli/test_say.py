@@ -8,6 +8,7 @@ import sys
 import pytest
 import soundfile
 
+from models.families import family
 from tests.listening import transcribe, word_error_rate
 from tests.served import ROOT
 
@@ -44,6 +45,23 @@ def test_speed_shortens(tmp_path):
     assert slow / fast > 1.6
 
 
+def test_a_control_changes_the_sound(tmp_path):
+    for name, options in (("plain", ()), ("again", ()), ("flat", ("--option", "noise_scale=0", "--option", "noise_w=0"))):
+        assert say(tmp_path, TEXT, "--model", "joe", "--seed", "1", *options, "--out", f"{name}.wav").returncode == 0
+    plain, again, flat = ((tmp_path / f"{name}.wav").read_bytes() for name in ("plain", "again", "flat"))
+    assert plain == again != flat
+
+
+def test_the_controls_are_listed_from_their_declarations(tmp_path):
+    listed, helped = say(tmp_path, "--options", "--model", "joe"), say(tmp_path, "--help")
+    assert listed.returncode == helped.returncode == 0
+    for name, option in family("vits").controls.items():
+        line = f"  {name} = a number from 0 to 2: {option.help['en']}"
+        assert line in listed.stdout and line in helped.stdout
+    assert "voxcpm" not in listed.stdout and "cfg_value = a number from 0.1 to 10, 2.0 by default" in helped.stdout
+    assert "kokoro: no controls" in say(tmp_path, "--options").stdout
+
+
 @pytest.mark.parametrize(("arguments", "says"), [
     ([TEXT, "--model", "jo"], "There is no model called jo"),
     ([TEXT, "--model", "joe", "--voice", "nobody"], "no voice called nobody"),
@@ -52,6 +70,10 @@ def test_speed_shortens(tmp_path):
     ([TEXT, "--model", "joe", "--speed", "7"], "--speed must be from 0.5 to 2"),
     ([TEXT, "--model", "joe", "--out", "nowhere/line.wav"], "does not exist: make it first"),
     ([TEXT, "--config", "nowhere.toml"], "can't be read"),
+    ([TEXT, "--model", "joe", "--option", "noise_scale=5"], "noise_scale must be a number from 0 to 2"),
+    ([TEXT, "--model", "joe", "--option", "noise_scale=much"], "noise_scale must be a number from 0 to 2"),
+    ([TEXT, "--model", "joe", "--option", "noise=1"], "its controls are noise_scale, noise_w"),
+    ([TEXT, "--model", "joe", "--option", "noise_scale"], "--option must be written as NAME=VALUE"),
 ])
 def test_what_is_wrong_in_one_sentence(tmp_path, arguments, says):
     done = say(tmp_path, *arguments)

@@ -13,7 +13,7 @@ function stored() {
   }
 }
 
-export const choice = { model: '', language: 'auto', voice: '', speed: 1, ...stored() };
+export const choice = { model: '', language: 'auto', voice: '', speed: 1, options: {}, ...stored() };
 export let catalog = { default: '', text_limit: Infinity, models: [] };
 
 export function on(event, listener) {
@@ -32,16 +32,34 @@ export function choose(change) {
 export const primary = (tag) => tag.toLowerCase().split('-')[0];
 export const model = () => catalog.models.find(({ id }) => id === choice.model);
 
-// The voices that fit the chosen model and language.
+// The voices that fit the chosen model and language; where none is at home in it, they all speak it.
 export function voices() {
   const all = model()?.voices ?? [];
-  return choice.language === 'auto' ? all : all.filter((voice) => primary(voice.language) === choice.language);
+  const fit = all.filter((voice) => ['mul', choice.language].includes(primary(voice.language)));
+  return choice.language === 'auto' || !fit.length ? all : fit;
+}
+
+// What was set of the chosen model's own controls; each model's are kept while another one is chosen.
+export const options = () => choice.options[choice.model] ?? {};
+
+export function setOption(name, value) {
+  const { [name]: before, ...rest } = options();
+  choose({ options: { ...choice.options, [choice.model]: value === undefined ? rest : { ...rest, [name]: value } } });
+}
+
+const TYPES = { bool: 'boolean', int: 'number', float: 'number', str: 'string' };
+
+function allowed(value, control) {
+  return control !== undefined && typeof value === TYPES[control.type] && (!control.choices || control.choices.includes(value))
+    && (control.low === null || value >= control.low) && (control.high === null || value <= control.high);
 }
 
 // A choice that the catalog doesn't offer falls back to the nearest one it does.
 function settle() {
   if (!catalog.models.length) return;
   if (!model()) choice.model = (catalog.models.find(({ id }) => id === catalog.default) ?? catalog.models[0]).id;
+  const set = Object.entries(options()).filter(([name, value]) => allowed(value, model().controls[name]));
+  choice.options = { ...choice.options, [choice.model]: Object.fromEntries(set) };
   // A model that isn't loaded yet doesn't know its languages and voices: keep the choice until it does.
   const { languages, voices: known } = model();
   if (languages.length && choice.language !== 'auto' && !languages.includes(choice.language)) choice.language = 'auto';

@@ -2,7 +2,7 @@
 import { make } from '../base/dom.js';
 import { load, locale, number, t, translate } from '../base/i18n.js';
 import { recall, remember } from '../base/memory.js';
-import { catalog, choice, model, on } from '../base/store.js';
+import { catalog, choice, model, on, options } from '../base/store.js';
 import * as engine from '../player/engine.js';
 
 const mac = /Mac|iPhone|iPad/.test(navigator.platform ?? '');
@@ -32,7 +32,7 @@ export function mount(element) {
       return;
     }
     const { model: id, voice, language, speed } = choice;
-    engine.speak({ text: said, model: id, voice, language, speed }, { rate: model()?.sample_rate, clicked: event.timeStamp });
+    engine.speak({ text: said, model: id, voice, language, speed, options: options() }, { rate: model()?.sample_rate, clicked: event.timeStamp });
   };
 
   text.value = recall('text') ?? '';

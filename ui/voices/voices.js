@@ -1,8 +1,9 @@
 // Model, language, speed and voice; each voice can be heard before it is chosen.
 import { make } from '../base/dom.js';
 import { languageName, load, locale, number, ready, t, translate } from '../base/i18n.js';
-import { catalog, choice, choose, model, on, primary, voices } from '../base/store.js';
+import { catalog, choice, choose, model, on, options, primary, voices } from '../base/store.js';
 import * as engine from '../player/engine.js';
+import { controls } from './controls.js';
 
 const PLAY = 'M3 1.8v12.4L14 8z';
 const STOP = 'M2.5 2.5h11v11h-11z';
@@ -12,6 +13,7 @@ export function mount(element) {
   const languages = element.querySelector('#rv-language');
   const speed = element.querySelector('#rv-speed');
   const list = element.querySelector('.rv-voice-list');
+  const showControls = controls(element.querySelector('.rv-more'));
   let shown = '';
 
   models.addEventListener('change', () => choose({ model: models.value }));
@@ -25,17 +27,18 @@ export function mount(element) {
   engine.on((run) => mark(list, run));
 
   const show = () => {
-    options(models, catalog.models.map(({ id, title, state }) => ({
+    fill(models, catalog.models.map(({ id, title, state }) => ({
       value: id, text: state === 'ready' ? called(id, title) : `${called(id, title)} (${t(`pool.state.${state}`)})`, disabled: state === 'failed',
     })), choice.model);
-    options(languages, [
+    fill(languages, [
       { value: 'auto', text: t('language.auto') },
       ...(model()?.languages ?? []).map((tag) => ({ value: tag, text: languageName(tag) })),
     ], choice.language);
     speed.value = choice.speed;
     const value = t('speed.value', { speed: number(choice.speed, 2) });
-    element.querySelector('output').textContent = value;
+    element.querySelector('output[for=rv-speed]').textContent = value;
     speed.setAttribute('aria-valuetext', value);
+    showControls();
     const state = JSON.stringify([locale(), choice.model, choice.language, voices().map(({ id }) => id)]);
     if (state !== shown) list.replaceChildren(...groups());
     if (state !== shown && choice.voice) reveal(list);
@@ -51,7 +54,7 @@ export function mount(element) {
 // Two models of one family are told apart by their ids.
 const called = (id, title) => (catalog.models.filter((one) => one.title === title).length > 1 ? `${title}: ${id}` : title);
 
-function options(select, wanted, value) {
+function fill(select, wanted, value) {
   const state = JSON.stringify(wanted);
   if (select.dataset.state !== state) {
     select.dataset.state = state;
@@ -62,14 +65,15 @@ function options(select, wanted, value) {
 
 function groups() {
   const all = voices();
-  if (!all.length) return [make('p', { class: 'rv-none', text: t('voice.none') })];
+  if (!all.length) return [make('p', { class: 'rv-none', text: t(model()?.state === 'ready' ? 'voice.clip' : 'voice.none') })];
+  if (all.length === 1 && all[0].language === 'mul') return [row({ ...all[0], value: '', note: '' })]; // no choice to make
   const tags = [...new Set(all.map(({ language }) => language))];
   const first = tags.filter((tag) => primary(tag) === locale());
   const ordered = [...first, ...tags.filter((tag) => !first.includes(tag))];
   return [
     row({ id: '', name: t('voice.auto'), note: t('voice.auto.note') }),
-    ...ordered.map((tag) => make('div', { role: 'group', 'aria-label': languageName(tag), class: 'rv-voice-group' }, [
-      make('div', { class: 'rv-group-name', 'aria-hidden': 'true', text: languageName(tag) }),
+    ...ordered.map((tag) => make('div', { role: 'group', 'aria-label': groupName(tag), class: 'rv-voice-group' }, [
+      make('div', { class: 'rv-group-name', 'aria-hidden': 'true', text: groupName(tag) }),
       ...all.filter(({ language }) => language === tag).map((voice) => row({
         ...voice, note: voice.gender ? t(`voice.${voice.gender}`) : '',
       })),
@@ -77,8 +81,11 @@ function groups() {
   ];
 }
 
-function row({ id, name, note }) {
-  const radio = make('input', { type: 'radio', name: 'rv-voice', value: id });
+const groupName = (tag) => (tag === 'mul' ? t('voice.mul') : languageName(tag));
+
+function row({ id, name: english, names, note, value = id }) {
+  const name = names?.[locale()] ?? english;
+  const radio = make('input', { type: 'radio', name: 'rv-voice', value });
   const label = make('label', { class: 'rv-voice' }, [
     radio, make('span', { class: 'rv-voice-name', text: name }), make('small', { text: note }),
   ]);
@@ -94,7 +101,7 @@ function row({ id, name, note }) {
 // Only the chosen voice's preview is a stop of the Tab key, not all fifty.
 function roving(list) {
   for (const button of list.querySelectorAll('.rv-preview')) {
-    button.tabIndex = button.dataset.voice === choice.voice ? 0 : -1;
+    button.tabIndex = button.closest('.rv-voice-row').querySelector('input').value === choice.voice ? 0 : -1;
   }
 }
 
@@ -107,12 +114,19 @@ async function preview(id, event) {
   const run = engine.current();
   if (run?.preview === id && run.sounding) return engine.stop();
   const voice = model().voices.find((one) => one.id === id);
-  const language = primary(voice.language);
   const { preview: sentences } = await load('sentences');
+  const language = primary(voice.language) === 'mul' ? spoken(sentences) : primary(voice.language);
   engine.speak(
-    { text: sentences[language] ?? sentences.en, model: choice.model, voice: id, language, speed: choice.speed },
+    { text: sentences[language] ?? sentences.en, model: choice.model, voice: id, language, speed: choice.speed, options: options() },
     { rate: model().sample_rate, clicked: event.timeStamp, preview: id },
   );
+}
+
+// The language in which to hear a voice that speaks them all.
+function spoken(sentences) {
+  const { languages } = model();
+  const wishes = [choice.language, locale(), 'en', ...languages];
+  return wishes.find((tag) => languages.includes(tag) && tag in sentences) ?? languages[0];
 }
 
 function mark(list, run) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
 
 LIBRARIES = 860 << 20  # bytes: text front ends of eight languages, spaCy's English model the largest
 
@@ -50,4 +50,5 @@ FAMILY = FamilyInfo(
     estimate=estimate,
     libraries={"kokoro": LIBRARIES},
     place=place,
+    published=(Published("kokoro", size=130e6),),
 )

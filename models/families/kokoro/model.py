@@ -7,7 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
-from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families.kokoro import catalogue, device, engine, phonemes, silence, voices, weights
 from models.families.kokoro.constants import MAX_PHONEMES, SAMPLE_RATE

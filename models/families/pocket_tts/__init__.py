@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option
+from models.families.pocket_tts.names import LANGUAGES
+from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option, Published
 
 LIBRARIES = 280 << 20  # bytes of its packages beside torch
 
@@ -22,7 +23,7 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
 
 
 def place(spec: ModelSpec) -> str:
-    from models.families.pocket_tts.placement import device_of
+    from models.families.device import device_of
 
     return device_of(spec.device, spec.id)
 
@@ -50,15 +51,30 @@ FAMILY = FamilyInfo(
     create=create,
     fetch=fetch,
     controls={
-        "temperature": Option(float, None, "how freely it samples; the checkpoint's own figure (0.3) if left out", 0.0, 2.0),
-        "decode_steps": Option(int, 1, "steps from noise to a frame: more is slower and a little cleaner", 1, 32),
-        "eos_threshold": Option(float, None, "how sure it must be that the text is over (logit); the checkpoint's own "
-                                             "figure (-4) if left out", -20.0, 20.0),
-        "noise_clamp": Option(float, None, "largest noise a frame may start from; unlimited if left out", 0.1, 10.0),
-        "frames_after_eos": Option(int, None, "frames of 80 ms after the last word; by length of text if left out", 0, 50),
+        "temperature": Option(float, None, {
+            "en": "how freely it samples; the checkpoint's own figure (0.3) if left alone",
+            "zh": "采样的自由程度；不设则用模型自带的值（0.3）",
+        }, 0.0, 2.0, label={"en": "Temperature", "zh": "温度"}),
+        "decode_steps": Option(int, 1, {
+            "en": "steps from noise to a frame: more is slower and a little cleaner", "zh": "从噪声到一帧的步数：越多越慢，略微更干净",
+        }, 1, 32, label={"en": "Decoding steps", "zh": "解码步数"}),
+        "eos_threshold": Option(float, None, {
+            "en": "how sure it must be that the text is over (logit); the checkpoint's own figure (-4) if left alone",
+            "zh": "判断文字读完所需的把握（logit）；不设则用模型自带的值（-4）",
+        }, -20.0, 20.0, label={"en": "End threshold", "zh": "结束阈值"}),
+        "noise_clamp": Option(float, None, {
+            "en": "largest noise a frame may start from; unlimited if left alone", "zh": "每帧起始噪声的上限；不设则不限",
+        }, 0.1, 10.0, label={"en": "Noise limit", "zh": "噪声上限"}),
+        "frames_after_eos": Option(int, None, {
+            "en": "frames of 80 ms after the last word; by length of text if left alone",
+            "zh": "最后一个词之后的帧数（每帧 80 毫秒）；不设则按文字长度决定",
+        }, 0, 50, label={"en": "Frames after the end", "zh": "结尾帧数"}),
     },
     estimate=estimate,
     libraries={"torch": TORCH, "pocket_tts": LIBRARIES},
     place=place,
     clones=True,
+    published=tuple(Published("pocket" if name == "english" else f"pocket-{name}", {"checkpoint": name})
+                    for name in LANGUAGES),
+    requires=("pocket_tts",),
 )

@@ -14,12 +14,13 @@ from typing import Any
 import yaml
 
 from models.errors import SpeechError
+from models.families.device import device_of
+from models.families.pocket_tts.names import LANGUAGES
+from models.families.pocket_tts.placement import storage_of
 from models.families.protocol import ModelSpec
-from models.hub import ADVICE, HubRefused, hub_folder
+from models.hub import HubRefused, hub_folder, is_here
 
 ROOM = "pocket_tts"
-LANGUAGES = {"english": "en", "french": "fr", "german": "de", "portuguese": "pt", "italian": "it", "spanish": "es",
-             "dutch": "nl"}
 # where a configuration names files; the tokenizer's comes last
 PLACES = (("weights_path",), ("flow_lm", "weights_path"), ("mimi", "weights_path"),
           ("flow_lm", "lookup_table", "tokenizer_path"))
@@ -164,9 +165,11 @@ def _released(spec: ModelSpec, progress: Callable[[str], None]) -> Checkpoint:
             continue
         try:
             file = _fetched(spec, str(reference), progress)
-        except HubRefused as refused:
+        except SpeechError as refused:
             if place != ("weights_path",) or public is None:
                 raise
+            if not isinstance(refused, HubRefused) and not _here(public):
+                raise  # no answer is no refusal; but what was fetched after an earlier one serves without network too
             progress(f"without voice cloning: {refused.params['reason']}; to clone, {refused.params['advice']}")
             file, clones = _fetched(spec, public, progress), False
         _set(config, place, str(file))
@@ -178,6 +181,11 @@ def _released(spec: ModelSpec, progress: Callable[[str], None]) -> Checkpoint:
 def _fetched(spec: ModelSpec, reference: str, progress: Callable[[str], None]) -> Path:
     repo, file, revision = parts(reference)
     return hub_folder(repo, revision, [file], ROOM, spec.id, progress) / file
+
+
+def _here(reference: str) -> bool:
+    repo, file, revision = parts(reference)
+    return is_here(repo, revision, [file], ROOM)
 
 
 def parts(reference: str) -> tuple[str, str, str | None]:
@@ -203,8 +211,6 @@ def _stock(spec: ModelSpec, name: str, public: str | None, progress: Callable[[s
 def estimate_bytes(spec: ModelSpec) -> int:
     """Memory a session of this checkpoint will hold, in bytes, without loading or fetching anything: weights (the
     backbone's matrices in the bytes their format takes), working memory and full voice slots."""
-    from models.families.pocket_tts.placement import device_of, storage_of
-
     storage = storage_of(spec, device_of(spec.device, spec.id))
     share = {"float32": 1, "int8": 4}.get(storage, 2)
     try:

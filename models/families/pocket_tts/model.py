@@ -13,11 +13,12 @@ import torch
 from models.audio.stretch import Stretch
 from models.errors import SpeechError
 from models.events import SpeechRequest
+from models.families.device import device_of
 from models.families.pocket_tts import reference
 from models.families.pocket_tts.checkpoint import Checkpoint, broken, find
 from models.families.pocket_tts.loading import fingerprint, load_official
 from models.families.pocket_tts.network import LONGEST_PIECE, Network, Settings
-from models.families.pocket_tts.placement import device_of, storage_of
+from models.families.pocket_tts.placement import storage_of
 from models.families.pocket_tts.states import VoiceState, from_flat
 from models.families.pocket_tts.threads import alone, in_new_thread
 from models.families.protocol import ModelSpec, Plan, Turn, Voice

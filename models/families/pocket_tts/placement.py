@@ -1,32 +1,9 @@
-"""Where a network runs and in which number format."""
+"""In which number format the backbone is kept."""
 from __future__ import annotations
 
-import torch
-
 from models.errors import SpeechError
+from models.families.device import precision_of
 from models.families.protocol import ModelSpec
-
-
-def device_of(wish: str, model: str) -> str:
-    """"cpu" or "cuda:N" for "auto", "cpu", "cuda" or "cuda:N". Raises SpeechError("device_missing")."""
-    if wish == "auto":
-        return "cuda:0" if torch.cuda.is_available() else "cpu"
-    if wish == "cpu":
-        return wish
-    number = int(wish.partition(":")[2] or 0)
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if number >= count:
-        raise SpeechError("device_missing", "device", model=model, device=wish)
-    return f"cuda:{number}"
-
-
-def precision_of(wish: str, device: str) -> str:
-    """"auto": float16 on CUDA, bfloat16 where the processor multiplies in it, else float32."""
-    if wish != "auto":
-        return wish
-    if device != "cpu":
-        return "float16"
-    return "bfloat16" if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported() else "float32"
 
 
 def storage_of(spec: ModelSpec, device: str) -> str:

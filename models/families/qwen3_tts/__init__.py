@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option, Published
 from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT, LIBRARIES
 
 
@@ -21,9 +21,9 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
 
 
 def place(spec: ModelSpec) -> str:
-    from models.families.qwen3_tts.placement import resolved_device
+    from models.families.device import device_of
 
-    return resolved_device(spec.device, spec.id)
+    return device_of(spec.device, spec.id)
 
 
 def estimate(spec: ModelSpec) -> int:
@@ -51,14 +51,34 @@ FAMILY = FamilyInfo(
     place=place,
     clones=True,
     controls={
-        "instruction": Option(str, "", "how to speak (custom-voice 1.7B) or what the voice is like (voice-design), in "
-                                       "words: an old man, calm and slow"),
-        "temperature": Option(float, 0.9, "how freely it samples; 0 always takes the likeliest", 0.0, 2.0),
-        "top_k": Option(int, 50, "sample among so many likeliest codes; 0 among all", 0, 1000),
-        "top_p": Option(float, 1.0, "sample among the likeliest codes that make up this share", 0.01, 1.0),
-        "repetition_penalty": Option(float, 1.05, "above 1 makes codes already used less likely", 1.0, 2.0),
-        "timbre_only": Option(bool, False, "clone the clip's timbre alone, without its manner; needs no transcript"),
-        "max_seconds": Option(float, 600.0, "speech ends there at the latest, in seconds", 1.0, 3600.0),
-        "normalise": Option(bool, True, "read digits, dates, units and the like as words"),
+        "instruction": Option(str, "", {
+            "en": "how to speak (custom-voice 1.7B) or what the voice is like (voice-design), in words: an old man, calm "
+                  "and slow",
+            "zh": "怎样说话（custom-voice 1.7B）或声音是什么样的（voice-design），例如：老年男性，平静缓慢",
+        }, label={"en": "Instruction", "zh": "指令"}),
+        "temperature": Option(float, 0.9, {
+            "en": "how freely it samples; 0 always takes the likeliest", "zh": "采样的自由程度；0 总取最可能的",
+        }, 0.0, 2.0, label={"en": "Temperature", "zh": "温度"}),
+        "top_k": Option(int, 50, {
+            "en": "sample among so many likeliest codes; 0 among all", "zh": "在最可能的若干个编码中采样；0 表示全部",
+        }, 0, 1000, label={"en": "Top k", "zh": "Top k"}),
+        "top_p": Option(float, 1.0, {
+            "en": "sample among the likeliest codes that make up this share", "zh": "在累计达到该比例的最可能编码中采样",
+        }, 0.01, 1.0, label={"en": "Top p", "zh": "Top p"}),
+        "repetition_penalty": Option(float, 1.05, {
+            "en": "above 1 makes codes already used less likely", "zh": "大于 1 时，用过的编码更不易再出现",
+        }, 1.0, 2.0, label={"en": "Repetition penalty", "zh": "重复惩罚"}),
+        "timbre_only": Option(bool, False, {
+            "en": "clone the clip's timbre alone, without its manner; needs no transcript", "zh": "只克隆音色，不取说话方式；不需要文字稿",
+        }, label={"en": "Timbre only", "zh": "只取音色"}),
+        "max_seconds": Option(float, 600.0, {
+            "en": "speech ends there at the latest, in seconds", "zh": "语音最长的秒数",
+        }, 1.0, 3600.0, label={"en": "Longest speech", "zh": "最长时间"}),
+        "normalise": Option(bool, True, {
+            "en": "read digits, dates, units and the like as words", "zh": "把数字、日期、单位等读成文字",
+        }, label={"en": "Read numbers as words", "zh": "数字读成文字"}),
     },
+    published=tuple(Published(name, {"checkpoint": name}, known.talker * 2 + known.codec * 4)
+                    for name, known in CHECKPOINTS.items()),
+    requires=("qwen_tts", "transformers", "torchaudio"),
 )

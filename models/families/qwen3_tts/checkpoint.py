@@ -10,9 +10,9 @@ from math import prod
 from pathlib import Path
 
 from models.errors import SpeechError
+from models.families.device import device_of, precision_of
 from models.families.protocol import ModelSpec
-from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT, LIBRARIES, TAGS
-from models.families.qwen3_tts.placement import resolved_device, resolved_precision
+from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT, LIBRARIES, ON_CUDA, TAGS
 from models.hub import hub_folder
 
 ROOM = "qwen3_tts"
@@ -150,7 +150,7 @@ def tensor_shapes(files: list[Path]) -> dict[str, tuple[int, ...]]:
 
 def estimate_bytes(spec: ModelSpec) -> int:
     """Bytes the loaded model will hold: by the files' headers, or before a download by the published sizes."""
-    each = BYTES[resolved_precision(spec.precision, resolved_device(spec.device, spec.id))]
+    each = BYTES[precision_of(spec.precision, device_of(spec.device, spec.id), ON_CUDA)]
     if spec.path is None:
         published = CHECKPOINTS[spec.options.get("checkpoint", DEFAULT)]
         return int(published.talker * each + published.codec * 4 + POSITIONS * 28 * 2 * 8 * 128 * each + LIBRARIES)

@@ -5,7 +5,6 @@ import hashlib
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from difflib import get_close_matches
 
 import numpy as np
 import torch
@@ -14,22 +13,22 @@ from torch import Tensor
 from models.audio.stretch import Stretch
 from models.errors import SpeechError
 from models.events import SpeechRequest
+from models.families.device import device_of, precision_of
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.families.qwen3_tts import reference, text
+from models.families.qwen3_tts.cast import CLONED, Cast
 from models.families.qwen3_tts.checkpoint import Checkpoint, fetch, open_checkpoint
 from models.families.qwen3_tts.codec import Past, StreamDecoder
 from models.families.qwen3_tts.loading import load_official
-from models.families.qwen3_tts.names import FRAMES_A_SECOND, SPEAKERS
-from models.families.qwen3_tts.placement import resolved_device, resolved_precision
+from models.families.qwen3_tts.names import FRAMES_A_SECOND, ON_CUDA
 from models.families.qwen3_tts.reference import VoicePrompt
-from models.families.qwen3_tts.talker import Prompt, Talker
+from models.families.qwen3_tts.talker import Talker
 from models.families.qwen3_tts.utterance import Speaker, Utterance
 from models.slots import Slots
 from models.text import normalise, plan_segments
 from models.text.segment import Segment
 from models.voices.clip import Clip
 
-DESIGNED, CLONED = "designed", "reference"  # what stands for a voice that is described, and for the clip's
 PAUSES = {"paragraph": 0.35}  # seconds after what the model itself leaves
 ANCHOR = 8  # frames a designed voice must have spoken before others are modelled on it
 WARM_TEXT = {"en": "On May 5, 2024, Dr. Smith read 3.5 pages.", "zh": "2024年5月3日，今天花了12.5元。",
@@ -44,6 +43,7 @@ class QwenModel:
         self.device = self.precision = ""
         self.languages: tuple[str, ...] = ()
         self._checkpoint: Checkpoint | None = None
+        self._cast: Cast | None = None
         self._official = None
         self._talker: Talker | None = None
         self._decoder: StreamDecoder | None = None
@@ -56,12 +56,13 @@ class QwenModel:
 
     def load(self, progress: Callable[[str], None]) -> None:
         options = self.spec.options
-        self.device = resolved_device(self.spec.device, self.spec.id)
-        self.precision = resolved_precision(self.spec.precision, self.device)
+        self.device = device_of(self.spec.device, self.spec.id)
+        self.precision = precision_of(self.spec.precision, self.device, ON_CUDA)
         self._checkpoint = open_checkpoint(fetch(self.spec, progress), self.spec.id)
+        self._cast = Cast(self._checkpoint, self.spec)
         self.languages = tuple(self._checkpoint.languages)
         if self.spec.voice:
-            self._known(self.spec.voice)
+            self._cast.known(self.spec.voice)
         self._official = load_official(self._checkpoint, self.device, self.precision, self.spec.id)
         self._talker = Talker(self._official)
         self._decoder = StreamDecoder(self._official.model.speech_tokenizer.model.decoder)
@@ -80,7 +81,7 @@ class QwenModel:
         if self.clones:
             prompt = reference.encode(_hum(words), self._official, self._decoder)
             yield "reference encoding"
-        plan = Plan(self._default_id(), language, [])
+        plan = Plan(self._cast.default(), language, [])
         for timbre_only in ((False, True) if self.clones else (False,)):
             request = SpeechRequest(words, options={"timbre_only": timbre_only})
             start = self._talker.prompt(lambda: self._call(words, language, plan, request, prompt, words))
@@ -107,43 +108,11 @@ class QwenModel:
         return self._checkpoint.kind == "base"
 
     def voices(self) -> list[Voice]:
-        if self._checkpoint.kind == "voice_design":
-            return [Voice(DESIGNED, "As the instruction describes it", self.languages[0])]
-        return [Voice(name, name.replace("_", " ").title(), self._native(name),
-                      SPEAKERS[name].gender if name in SPEAKERS else "") for name in self._checkpoint.speakers]
+        return self._cast.voices()
 
     def default_voice(self, language: str) -> str:
         """"" for a base checkpoint: it has no voice but the clip's."""
-        if self.spec.voice or self._checkpoint.kind != "custom_voice":
-            return self._default_id() if self._checkpoint.kind != "base" else ""
-        tag = language.lower().split("-")[0]
-        speakers = sorted(self._checkpoint.speakers, key=lambda name: name not in SPEAKERS)
-        plain = [name for name in speakers if not self._checkpoint.speakers[name]]  # those without a dialect
-        return next((name for name in [*plain, *speakers] if self._native(name) == tag), speakers[0])
-
-    def _default_id(self) -> str:
-        match self._checkpoint.kind:
-            case "base":
-                return CLONED
-            case "voice_design":
-                return DESIGNED
-        return self._known(self.spec.voice) if self.spec.voice else next(iter(self._checkpoint.speakers))
-
-    def _native(self, speaker: str) -> str:
-        known = SPEAKERS.get(speaker)
-        return known.language if known and known.language in self.languages else self.languages[0]
-
-    def _known(self, name: str) -> str:
-        """The voice's id. Raises SpeechError("voice_unknown")."""
-        single = {"base": (CLONED,), "voice_design": (DESIGNED,)}
-        ids = single.get(self._checkpoint.kind) or tuple(self._checkpoint.speakers)
-        if name.lower() in ids:
-            return name.lower()
-        near = get_close_matches(name.lower(), ids, 1, 0.5)
-        raise SpeechError("voice_unknown", "voice", model=self.spec.id, name=name, suggestion={
-            "en": f"did you mean {near[0]}" if near else f"choose one of {', '.join(ids)}",
-            "zh": f"您是指 {near[0]} 吗" if near else f"请选择 {'、'.join(ids)}",
-        })
+        return self._cast.for_language(language)
 
     def plan(self, request: SpeechRequest) -> Plan:
         if not Stretch.LOW <= request.speed <= Stretch.HIGH:
@@ -167,7 +136,7 @@ class QwenModel:
             return request.voice or CLONED
         if self.clones:
             raise SpeechError("clip_needed", "clip", model=self.spec.id)
-        return self._known(request.voice) if request.voice else self._default_id()
+        return self._cast.known(request.voice) if request.voice else self._cast.default()
 
     def _limit(self, request: SpeechRequest) -> int:
         """Weight of a segment that fits the talker's context beside clip and instruction, with all its frames."""

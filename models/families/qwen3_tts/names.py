@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 DEFAULT = "qwen3-tts-0.6b-custom-voice"
 FRAMES_A_SECOND = 12.5
+ON_CUDA = "bfloat16"  # as the model cards load it
 
 LIBRARIES = 1010 << 20  # bytes that the imported packages themselves hold, torch included
 

@@ -11,9 +11,10 @@ import numpy as np
 
 from models.errors import SpeechError
 from models.events import SpeechRequest
+from models.families.device import onnx_device_of
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.families.supertonic.checkpoint import LANGUAGES, broken, find, name_of, styles
-from models.families.supertonic.network import PACE, Network, device_of
+from models.families.supertonic.network import PACE, Network
 from models.families.supertonic.styles import Style, content_of, read
 from models.slots import Slots
 from models.text import normalise, plan_segments
@@ -43,7 +44,7 @@ class SupertonicModel:
     # -- life
 
     def load(self, progress: Callable[[str], None]) -> None:
-        self.device = device_of(self.spec.device, self.spec.id)
+        self.device = onnx_device_of(self.spec.device, self.spec.id)
         folder = find(self.spec, progress)
         self._network = Network(self.spec, folder, self.device, len(self.languages) > 1)
         self.sample_rate, self._files = self._network.sample_rate, styles(folder)
@@ -72,9 +73,9 @@ class SupertonicModel:
     # -- voices and plans
 
     def voices(self) -> list[Voice]:
-        """The styles speak every language; English is what they are listed under."""
-        gender = {"F": "f", "M": "m"}
-        return [Voice(name, name, "en", gender.get(name[0].upper(), "") if name[1:].isdigit() else "")
+        """The styles speak every language of the checkpoint."""
+        gender, language = {"F": "f", "M": "m"}, "mul" if len(self.languages) > 1 else self.languages[0]
+        return [Voice(name, name, language, gender.get(name[0].upper(), "") if name[1:].isdigit() else "")
                 for name in self._files]
 
     def default_voice(self, language: str) -> str:

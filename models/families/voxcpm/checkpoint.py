@@ -8,8 +8,8 @@ from math import prod
 from pathlib import Path
 
 from models.errors import SpeechError
+from models.families.device import device_of, precision_of
 from models.families.protocol import ModelSpec
-from models.families.voxcpm.device import resolved_device, resolved_precision
 from models.families.voxcpm.names import CHECKPOINTS, DEFAULT, LIBRARIES
 from models.hub import hub_folder
 
@@ -71,7 +71,7 @@ def broken(model: str, path: Path, reason: str, advice: str = ADVICE) -> SpeechE
 
 def estimate(spec: ModelSpec) -> int:
     """Bytes the loaded model will hold, from file headers or, before the download, from the published sizes."""
-    each = BYTES[resolved_precision(spec.precision, resolved_device(spec.device, spec.id))]
+    each = BYTES[precision_of(spec.precision, device_of(spec.device, spec.id))]
     published = CHECKPOINTS[spec.options.get("checkpoint", DEFAULT)]
     if spec.path is None:
         return int(published.parameters * each + published.vae_parameters * 4 + LIBRARIES)

@@ -13,10 +13,10 @@ from models.audio.resample import resample
 from models.audio.stretch import Stretch
 from models.errors import SpeechError
 from models.events import SpeechRequest
+from models.families.device import device_of, precision_of
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.families.voxcpm import FAMILY, clips
 from models.families.voxcpm.checkpoint import fetch, open_checkpoint
-from models.families.voxcpm.device import resolved_device, resolved_precision
 from models.families.voxcpm.languages import FIRST, SECOND
 from models.families.voxcpm.text import spoken
 from models.slots import Slots
@@ -59,8 +59,8 @@ class VoxCPM:
     # -- life
 
     def load(self, progress: Callable[[str], None]) -> None:
-        self.device = resolved_device(self.spec.device, self.spec.id)
-        self.precision = resolved_precision(self.spec.precision, self.device)
+        self.device = device_of(self.spec.device, self.spec.id)
+        self.precision = precision_of(self.spec.precision, self.device)
         checkpoint = open_checkpoint(fetch(self.spec, progress), self.spec.id)
         from models.families.voxcpm.engine import Engine
         from models.families.voxcpm.loading import load
@@ -117,7 +117,7 @@ class VoxCPM:
     # -- voices and plans
 
     def voices(self) -> list[Voice]:
-        return [Voice(OWN_VOICE, "Chosen by the model", "mul")]
+        return [Voice(OWN_VOICE, {"en": "Chosen by the model", "zh": "由模型决定"}, "mul")]
 
     def default_voice(self, language: str) -> str:
         return OWN_VOICE

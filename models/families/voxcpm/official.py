@@ -11,6 +11,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -32,13 +33,18 @@ class Official:
     wrap_tokenizer: Callable[[Any], Callable[[str], list[int]]]
 
 
+def fetch(progress: Callable[[str], None] = lambda line: None) -> Path:
+    """The folder the package is imported from. Raises SpeechError("weights_missing") when it can't be had."""
+    return pip_package("voxcpm", VERSION, progress)
+
+
 def official(architecture: str, progress: Callable[[str], None] = lambda line: None) -> Official:
     """The package's classes for config.json's `architecture` ("voxcpm" or "voxcpm2").
 
     Raises SpeechError("weights_missing") when the package can't be had.
     """
     with _lock:
-        folder = str(pip_package("voxcpm", VERSION, progress))
+        folder = str(fetch(progress))
         if folder not in sys.path:
             sys.path.insert(0, folder)
         for message in ("`torch.jit.script` is deprecated", "`torch.nn.utils.weight_norm` is deprecated"):

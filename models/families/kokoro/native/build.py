@@ -16,7 +16,7 @@ from pathlib import Path
 
 from models import weights
 from models.errors import SpeechError
-from models.families.kokoro.device import cpu_flags
+from models.families.device import cpu_flags
 
 log = logging.getLogger(__name__)
 

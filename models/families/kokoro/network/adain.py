@@ -1,7 +1,6 @@
 """Adaptive instance normalisation: the style enters the network here (StyleTTS 2, section 3; Huang & Belongie 2017)."""
 from __future__ import annotations
 
-import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 

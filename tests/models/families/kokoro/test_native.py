@@ -10,7 +10,7 @@ import torch
 
 from models.errors import SpeechError
 from models.families.kokoro import engine
-from models.families.kokoro.device import cpu_flags
+from models.families.device import cpu_flags
 from models.families.kokoro.engine import Noise
 from models.families.kokoro.native import build
 from models.families.kokoro.native.build import find_compiler

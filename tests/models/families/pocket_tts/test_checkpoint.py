@@ -10,10 +10,12 @@ import torch
 import yaml
 from safetensors.torch import load_file, save_file
 
-from models import hub
+from models import huggingface
 from models.errors import SpeechError
 from models.families.pocket_tts.checkpoint import estimate_bytes, find, parts
 from models.families.pocket_tts.loading import fingerprint, load_official
+from models.weights import offline
+from tests.hubs import running
 
 
 def failing(spec) -> SpeechError:
@@ -88,7 +90,7 @@ def test_an_unknown_checkpoint_names_the_nearest(spec_of):
 
 def test_a_silent_hub_fails_within_seconds(spec_of, tmp_path, monkeypatch):
     monkeypatch.setenv("READYVOICE_HOME", str(tmp_path))
-    monkeypatch.setattr(hub, "ANSWER_TIMEOUT", 0.5)
+    monkeypatch.setattr(huggingface, "ANSWER_TIMEOUT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:  # takes the connection and never says a word
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
         began = time.monotonic()
@@ -114,6 +116,24 @@ def test_a_hub_that_refuses_says_so(spec_of, tmp_path, monkeypatch):
         error = failing(spec_of(None))
         thread.join()
     assert error.code == "weights_missing" and "404" in error.sentence()
+
+
+def test_without_the_cloning_weights_the_public_ones_serve_without_network_too(spec_of, tmp_path, monkeypatch):
+    monkeypatch.setenv("READYVOICE_HOME", str(tmp_path))
+    monkeypatch.delenv("READYVOICE_MIRROR", raising=False)
+    folder = "languages/english"
+    files = {f"{folder}/model.safetensors": b"weights", f"{folder}/tokenizer.json": b"{}",
+             f"{folder}/embeddings/alba.safetensors": b"alba"}
+    lines: list[str] = []
+    with running({"kyutai/pocket-tts": files, "kyutai/pocket-tts-without-voice-cloning": files}) as there:
+        monkeypatch.setenv("HF_ENDPOINT", there.address)
+        there.gated = {"kyutai/pocket-tts"}
+        found = find(spec_of(None), lines.append)
+    assert not found.clones and list(found.voices) == ["alba"] and found.weights[0].read_bytes() == b"weights"
+    assert any("without voice cloning" in line and "accept the terms" in line for line in lines)
+    assert find(spec_of(None)) == found  # the server is gone
+    with offline():
+        assert find(spec_of(None)) == found
 
 
 def test_hub_addresses(spec_of):

@@ -205,7 +205,7 @@ def test_speed_changes_length_and_not_content(sessions):
 
 def test_controls_are_declared_with_range_and_help():
     for name, control in family("qwen3_tts").controls.items():
-        assert len(control.help) > 10, name
+        assert len(control.help["en"]) > 10, name
         assert control.type is not float or (control.low is not None and control.high is not None), name
 
 

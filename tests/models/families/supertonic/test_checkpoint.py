@@ -8,7 +8,7 @@ import time
 import onnx
 import pytest
 
-from models import hub
+from models import huggingface
 from models.errors import SpeechError
 from models.families import family
 from models.families.supertonic.checkpoint import FILES, LANGUAGES, estimate_bytes, find
@@ -70,7 +70,7 @@ def test_a_broken_style_is_named(copy, spec_of, change):
 
 def test_a_silent_hub_fails_within_seconds(spec_of, tmp_path, monkeypatch):
     monkeypatch.setenv("READYVOICE_HOME", str(tmp_path))
-    monkeypatch.setattr(hub, "ANSWER_TIMEOUT", 0.5)
+    monkeypatch.setattr(huggingface, "ANSWER_TIMEOUT", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{server.getsockname()[1]}")
         began = time.monotonic()

@@ -8,7 +8,7 @@ import pytest
 
 from models.families.vits.blocked import keep_blocked
 from models.families.vits.engine import load_optimised
-from models.families.vits.network import FIRST_WINDOW, Network, Scales
+from models.families.vits.network import FIRST_WINDOW, Scales
 from models.families.vits.prepare import prepare
 from models.families.vits.reach import reach
 from models.families.vits.split import DURATION_NOISE

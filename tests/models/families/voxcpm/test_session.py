@@ -13,6 +13,7 @@ from models.events import AudioChunk, Done, SpeechRequest, Started
 from models.families.protocol import Turn
 from models.families.voxcpm import speaker as speakers
 from models.families.voxcpm.text import instructed, longest, spoken
+from models.session import Session
 from models.text import plan_segments
 from tests.checkpoints.make_voxcpm import VERSIONS
 from tests.models.families.voxcpm.conftest import clip_of, spec_of, started
@@ -235,3 +236,13 @@ def test_unload_leaves_nothing(checkpoint):
     model = session.model
     session.close()
     assert model._engine is None and model.slots()[0].report()["entries"] == 0
+
+
+def test_warm_up_runs_every_stage(checkpoint):
+    for version, stages in (("1.5", []), ("2", ["reference voice"])):
+        lines: list[str] = []
+        session = Session(spec_of(checkpoint(version), version), watch=lambda session, line: lines.append(line))
+        session.start()
+        session.wait_ready(120)
+        session.close()
+        assert lines[2:] == ["text", "reference clip", "own voice", "cloned voice", *stages, "ready", "unloaded"]
