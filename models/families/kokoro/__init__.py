@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
-from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
+from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option, Published
 
-LIBRARIES = 860 << 20  # bytes: text front ends of eight languages, spaCy's English model the largest
+READING = 360 << 20  # bytes: text front ends of eight languages, spaCy's English model the largest
+# spaCy loads this extension wherever it is installed, and torch with it
+LIBRARIES = {"kokoro": READING, **({"torch": TORCH} if find_spec("spacy_curated_transformers") else {})}
 
 
 def create(spec: ModelSpec) -> Model:
@@ -34,7 +37,7 @@ def place(spec: ModelSpec) -> str:
 def estimate(spec: ModelSpec) -> int:
     from models.families.kokoro.weights import estimate_bytes
 
-    return estimate_bytes(spec) + LIBRARIES
+    return estimate_bytes(spec) + sum(LIBRARIES.values())
 
 
 FAMILY = FamilyInfo(
@@ -48,7 +51,7 @@ FAMILY = FamilyInfo(
     create=create,
     fetch=fetch,
     estimate=estimate,
-    libraries={"kokoro": LIBRARIES},
+    libraries=LIBRARIES,
     place=place,
     published=(Published("kokoro", size=130e6),),
 )
