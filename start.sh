@@ -145,6 +145,7 @@ case "$COMMAND" in
         "$PY" -c '' 2>/dev/null || fail 2 "nothing is installed here yet: start the server with bash start.sh"
         exec "$PY" "$HERE/app.py" reload "$@" ;;
     bench)
+        case "${1:-}" in families|voxcpm-voice) EXTRAS="voxcpm pocket_tts" ;; esac
         check bench && install bench
         [ "${1:-}" = browser ] && { browser >/dev/null || fail 2 "this benchmark needs a Chromium, and none could be installed: install one (on Debian: apt install chromium) and start again"; }
         cd "$HERE" && exec "$PY" -m benchmarks "$@" ;;
