@@ -1,7 +1,7 @@
 """The page in a real Chromium: click to sound, next to `gr.Audio(streaming=True)` on the same session.
 
-after: from the moment the server had its first chunk to the first audible sample. gr.Audio's side is a page of its own whose event reads the same stream.
-Also: first bytes in the browser to sound, Stop to silence, runs with gaps.
+after: from the moment the server had its first chunk to the first audible sample. gr.Audio's side is a page of its own
+whose event reads the same stream. Also: first bytes in the browser to sound, Stop to silence, runs with gaps.
 """
 from __future__ import annotations
 
@@ -52,15 +52,18 @@ def run(options: argparse.Namespace) -> Result:
         with gradio_page(browser, served.url, free_port()) as theirs:
             for model in options.models or ready:
                 page.select_option("#rv-model", model)
-                samples[model] = alternate({"ours": lambda: _measure(page, served),
-                                            "gr.Audio": lambda model=model: theirs.measure(TEXT, model)}, options.rounds)
+                samples[model] = alternate({
+                    "ours": lambda: _measure(page, served),
+                    "gr.Audio": lambda model=model: theirs.measure(TEXT, model),
+                }, options.rounds)
         browser.close()
     columns = ("ms, median (worst)", "click to sound", "after the first chunk", "first bytes to sound",
                "stop to silence", "runs with gaps", "gr.Audio: click to sound", "after the first chunk")
     rows, ours, peer = [], {}, {}
     for model, taken in samples.items():
         mine, gradio = taken["ours"], taken["gr.Audio"]
-        ours[model] = {key: median([one[key] for one in mine]) for key in ("asked", "bytes", "sound", "after", "late", "stop")}
+        ours[model] = {key: median([one[key] for one in mine])
+                       for key in ("asked", "bytes", "sound", "after", "late", "stop")}
         ours[model]["runs_with_gaps"] = sum(one["droughts"] > 0 for one in mine)
         peer[model] = {key: median([one[key] for one in gradio]) for key in ("sound", "after")}
         rows.append((model, *(_cell(mine, key) for key in ("sound", "after", "late", "stop")),

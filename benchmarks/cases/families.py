@@ -79,7 +79,8 @@ def _checkpoint(name: str) -> Path:
 
 
 def _side(settings: dict[str, Any]) -> dict[str, Any]:
-    done = subprocess.run([sys.executable, "-m", "benchmarks.families", json.dumps(settings)], capture_output=True, text=True)
+    command = [sys.executable, "-m", "benchmarks.families", json.dumps(settings)]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(f"{settings['family']}, {settings['side']}: {done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
