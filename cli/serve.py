@@ -23,6 +23,7 @@ from cli.fleet import fetch_weights, new_pool
 from cli.parsing import one_parse_at_a_time
 from cli.progress import Steps, since_start
 from cli.reload import Reloader
+from models.audio import streaming
 from models.config import Config
 from models.errors import SpeechError
 from models.pool import Pool
@@ -107,6 +108,7 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps)
     """Load the sessions, wait until they are warm, then open the page. False when not one of them can speak."""
     await asyncio.to_thread(pool.start)
     page = asyncio.create_task(asyncio.to_thread(_import_page))  # takes seconds, so beside the loading
+    encoders = asyncio.create_task(asyncio.to_thread(streaming.warm))
     for session in pool.sessions.values():
         try:
             await asyncio.to_thread(session.wait_ready)
@@ -117,6 +119,7 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps)
         return False
     app = full_app(pool)
     (await page).mount(app)
+    await encoders
     await _first_calls(app, pool)
     await front.switch(app)
     if not pool.ready:

@@ -70,6 +70,26 @@ MESSAGES: dict[str, dict] = {
         "en": "The voice mix {name} can't be read: write it like af_heart(2)+am_michael(1), with weights above 0.",
         "zh": "无法理解声音混合 {name}：请写成 af_heart(2)+am_michael(1) 的形式，权重须大于 0。",
     },
+    "route_unknown": {
+        "status": 404,
+        "en": "There is no {path}: /api/docs lists the addresses there are.",
+        "zh": "没有 {path} 这个地址：/api/docs 列出了所有地址。",
+    },
+    "method_wrong": {
+        "status": 405,
+        "en": "{path} does not take {method}: /api/docs lists what it takes.",
+        "zh": "{path} 不支持 {method}：/api/docs 列出了支持的方法。",
+    },
+    "form_invalid": {
+        "status": 400,
+        "en": "The request body is not a valid form: send the recording as multipart/form-data in the field file.",
+        "zh": "请求内容不是有效的表单：请用 multipart/form-data 在 file 字段中发送录音。",
+    },
+    "hearing_busy": {
+        "status": 503,
+        "en": "{length} recordings are already waiting to be transcribed: please try again in a few seconds.",
+        "zh": "已有 {length} 段录音在等待转写，请过几秒再试。",
+    },
     # the reference clip
     "clip_needed": {
         "status": 422,

@@ -12,7 +12,8 @@ RETRY_AFTER = 3  # seconds
 
 def error_body(error: SpeechError, language: str) -> dict:
     """{"error": {code, message, field}} with the sentence in `language`."""
-    return {"error": {"code": error.code, "message": error.sentence(language), "field": error.field}}
+    message = error.sentence(language).encode("utf-8", "replace").decode()  # it may quote what is no text
+    return {"error": {"code": error.code, "message": message, "field": error.field}}
 
 
 def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:

@@ -8,12 +8,18 @@ from contextlib import AsyncExitStack
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from models.errors import SpeechError
 from models.pool import Pool
 from server.errors import RETRY_AFTER, error_response, speech_error_handler
+from server.docs import docs_routes
 from server.language import preferred
+from server.openai.errors import error_response as openai_error
+from server.openai.hearing import hearing_routes
+from server.openai.lists import list_routes
+from server.openai.speech import speech_routes
 from server.reports import catalog_routes, health_routes
 from server.stream import stream_routes
 
@@ -57,9 +63,10 @@ def early_app(pool: Pool) -> FastAPI:
     @app.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "DELETE"])
     def not_yet(path: str, request: Request):
         accepts = request.headers.get("accept-language")
-        if path.startswith("api/") or request.method not in ("GET", "HEAD"):
+        if path.startswith(("api/", "v1/")) or request.method not in ("GET", "HEAD"):
             waiting = next((name for name, state in pool.states().items() if state != "ready"), "")
-            return error_response(SpeechError("not_ready", model=waiting, state=pool.states().get(waiting, "")), accepts)
+            refused = SpeechError("not_ready", model=waiting, state=pool.states().get(waiting, ""))
+            return openai_error(refused, accepts) if path.startswith("v1/") else error_response(refused, accepts)
         lines = "".join(f"<li>{html.escape(name)}: {state}</li>" for name, state in pool.states().items())
         page = (f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="1"><title>ReadyVoice</title>'
                 f'<body style="font:16px/1.6 system-ui;margin:15vh auto;max-width:32em;padding:0 1em">'
@@ -76,6 +83,16 @@ def full_app(pool: Pool) -> FastAPI:
     app.include_router(health_routes(pool))
     app.include_router(catalog_routes(pool))
     app.include_router(stream_routes(pool))
+    app.include_router(speech_routes(pool))
+    app.include_router(list_routes(pool))
+    app.include_router(hearing_routes())
+    app.include_router(docs_routes())
+
+    @app.api_route("/v1/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
+    def no_such_openai_route(path: str, request: Request):
+        known = any(route.matches(request.scope)[0] is Match.PARTIAL for route in app.routes)
+        error = SpeechError("method_wrong" if known else "route_unknown", method=request.method, path=f"/v1/{path[:80]}")
+        return openai_error(error, request.headers.get("accept-language"))
 
     @app.api_route("/api/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
     def no_such_route(path: str, request: Request):

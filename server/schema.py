@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
@@ -13,6 +14,7 @@ from models.errors import SpeechError
 from models.events import SpeechRequest
 
 MAX_BODY = 4 * 1024 * 1024  # bytes; far above the text limit in any encoding
+Body = TypeVar("Body", bound=BaseModel)
 SAVED = "my:"  # marks a saved voice among voice ids and in mixes
 EXPECTED = {
     "text": {"en": "the text to speak", "zh": "要朗读的文字"},
@@ -41,8 +43,8 @@ class SpeechBody(BaseModel):
     id: str | None = Field(None, pattern="^[0-9a-f]{32}$", description="The request's id, chosen by the caller.")
 
 
-async def read_body(request: Request) -> SpeechBody:
-    """Raises SpeechError: body_invalid, field_unknown or field_invalid (which name the field)."""
+async def read_json(request: Request) -> dict:
+    """The body as an object, capped while it is being read. Raises SpeechError: body_invalid or body_too_large."""
     raw = bytearray()
     async for piece in request.stream():
         raw += piece
@@ -50,18 +52,29 @@ async def read_body(request: Request) -> SpeechBody:
             raise SpeechError("body_too_large", limit=MAX_BODY // 1024 // 1024)
     try:
         data = json.loads(raw)
-    except ValueError as error:
+        json.dumps(data, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+    except (ValueError, RecursionError) as error:
         raise SpeechError("body_invalid") from error
     if not isinstance(data, dict):
         raise SpeechError("body_invalid")
+    return data
+
+
+def checked(kind: type[Body], data: dict, expected: Mapping[str, Mapping[str, str]]) -> Body:
+    """The object's fields as `kind`; expected: what each must be. Raises SpeechError: field_unknown or field_invalid."""
     try:
-        return SpeechBody.model_validate(data)
+        return kind.model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0])
-        if first["type"] == "extra_forbidden":
-            raise SpeechError("field_unknown", name, name=name, nearest=nearest(name, SpeechBody.model_fields)) from error
-        raise SpeechError("field_invalid", name, name=name, expected=EXPECTED[name]) from error
+        if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+            raise SpeechError("field_unknown", name, name=name, nearest=nearest(name, kind.model_fields)) from error
+        raise SpeechError("field_invalid", name, name=name, expected=expected[name]) from error
+
+
+async def read_body(request: Request) -> SpeechBody:
+    """Raises SpeechError: body_invalid, body_too_large, field_unknown or field_invalid (which name the field)."""
+    return checked(SpeechBody, await read_json(request), EXPECTED)
 
 
 def to_request(body: SpeechBody, config: ServerConfig, arrived: float | None = None) -> SpeechRequest:

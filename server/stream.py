@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 import time
 
+import numpy as np
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -11,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from models.audio.encode import to_pcm16
 from models.errors import SpeechError
 from models.events import AudioChunk, Done, Failed, Started
+from models.metrics import RequestMetrics
 from models.pool import Pool
 from server.bridge import EventStream
 from server.errors import error_response
@@ -19,17 +21,42 @@ from server.schema import EXPECTED, SpeechBody, read_body, to_request
 PIECE = 0.5  # seconds of audio a write: small enough that a slow reader's pace is felt
 
 
-class PcmResponse(Response):
+class SoundResponse(Response):
     """An ASGI answer that starts with the first sound, so that whatever fails before it gets its proper status.
 
     A closed connection cancels the work at once, also while it is still queued. A failure after the first sound ends
     the connection without its closing chunk: the client sees a broken transfer, and /api/requests/ID says why.
+    What the sound looks like on the wire is a subclass's matter.
     """
 
     background = None  # FastAPI looks for it; nothing else of Response's is used, so its __init__ isn't called
 
     def __init__(self, stream: EventStream, request_id: str, accept_language: str | None):
         self._stream, self._id, self._accept_language = stream, request_id, accept_language
+
+    # -- what a subclass decides
+
+    def _headers(self, rate: int, segments: int) -> dict[str, object]:
+        """The headers of its own; called once, before the first piece."""
+        raise NotImplementedError
+
+    async def _piece(self, samples: np.ndarray, offset: float) -> bytes:
+        """The bytes for samples that begin `offset` seconds into the sound; maybe none yet."""
+        raise NotImplementedError
+
+    async def _end(self, metrics: RequestMetrics) -> bytes:
+        """The last bytes of a finished answer."""
+        return b""
+
+    def _broken(self, error: SpeechError) -> bytes | None:
+        """The last bytes of an answer that failed after its first sound; None to break the transfer off."""
+        return None
+
+    def _refusal(self, error: SpeechError) -> Response:
+        """The whole answer when it failed before."""
+        return error_response(error, self._accept_language)
+
+    # -- the life of an answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         watcher = asyncio.create_task(self._until_gone(receive))
@@ -50,28 +77,41 @@ class PcmResponse(Response):
             match await self._stream.next():
                 case Started(sample_rate=rate, segments=segments):
                     pass
-                case AudioChunk(samples=samples):
+                case AudioChunk(samples=samples, offset=offset):
                     if not begun:
                         begun = True
-                        await send({"type": "http.response.start", "status": 200, "headers": self._headers(rate, segments)})
+                        await send({"type": "http.response.start", "status": 200,
+                                    "headers": self._all_headers(rate, segments)})
                     step = max(1, int(rate * PIECE))
                     for start in range(0, len(samples), step):
                         piece = samples[start:start + step]
-                        await send({"type": "http.response.body", "body": to_pcm16(piece), "more_body": True})
+                        if data := await self._piece(piece, offset + start / rate):
+                            await send({"type": "http.response.body", "body": data, "more_body": True})
                         self._stream.taken(len(piece) / rate)
-                case Done():
-                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+                case Done(metrics=metrics):
+                    await send({"type": "http.response.body", "body": await self._end(metrics), "more_body": False})
                     return
                 case Failed(error=error):
                     if not begun:
-                        await error_response(error, self._accept_language)(scope, receive, send)
+                        await self._refusal(error)(scope, receive, send)
+                    elif (data := self._broken(error)) is not None:
+                        await send({"type": "http.response.body", "body": data, "more_body": False})
                     return
 
-    def _headers(self, rate: int, segments: int) -> list[tuple[bytes, bytes]]:
-        values = {"content-type": f"audio/L16; rate={rate}; channels=1; endianness=little-endian",
-                  "x-sample-rate": rate, "x-request-id": self._id, "x-segments": segments,
+    def _all_headers(self, rate: int, segments: int) -> list[tuple[bytes, bytes]]:
+        values = {**self._headers(rate, segments), "x-request-id": self._id, "x-segments": segments,
                   "cache-control": "no-store", "x-accel-buffering": "no"}
         return [(name.encode(), str(value).encode()) for name, value in values.items()]
+
+
+class PcmResponse(SoundResponse):
+    """Signed 16-bit little-endian mono samples at the model's own rate."""
+
+    def _headers(self, rate: int, segments: int) -> dict[str, object]:
+        return {"content-type": f"audio/L16; rate={rate}; channels=1; endianness=little-endian", "x-sample-rate": rate}
+
+    async def _piece(self, samples: np.ndarray, offset: float) -> bytes:
+        return to_pcm16(samples)
 
 
 def stream_routes(pool: Pool) -> APIRouter:

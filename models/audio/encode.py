@@ -26,7 +26,7 @@ def to_wav(samples: np.ndarray, sample_rate: int, note: str = "") -> bytes:
     data = buffer.getvalue()
     if not note:
         return data
-    info = _chunk(b"LIST", b"INFO" + _chunk(b"ICMT", _text(note)) + _chunk(b"ISFT", _text(MAKER)))
+    info = info_chunk(note)
     return data[:4] + struct.pack("<I", len(data) + len(info) - 8) + data[8:] + info
 
 
@@ -53,8 +53,15 @@ def to_flac(samples: np.ndarray, sample_rate: int, note: str = "") -> bytes:
     return buffer.getvalue()
 
 
-def synthetic_note(voice: str) -> str:
-    """What a file in a cloned voice says of itself."""
+def info_chunk(note: str) -> bytes:
+    """The WAV chunk that carries a comment and the maker; empty without a note."""
+    return _chunk(b"LIST", b"INFO" + _chunk(b"ICMT", _text(note)) + _chunk(b"ISFT", _text(MAKER))) if note else b""
+
+
+def synthetic_note(voice: str = "") -> str:
+    """What a file of synthetic speech says of itself. voice: the name of the cloned one, "" for a stock voice."""
+    if not voice:
+        return f"Synthetic speech by {MAKER}: no person said this."
     return f"Synthetic speech by {MAKER} in the cloned voice \"{voice}\": no person said this."
 
 

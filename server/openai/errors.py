@@ -1,0 +1,49 @@
+"""SpeechError as OpenAI's clients expect an error."""
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from models.errors import SpeechError
+from server.errors import RETRY_AFTER
+from server.language import preferred
+
+FIELDS = {"text": "input", "options.instruction": "instructions", "clip": "file"}  # ours -> OpenAI's
+CODES = {"model_unknown": "model_not_found"}
+BAD_REQUEST = ("voice_unknown",)  # a 404 of ours that is not about the address
+
+
+def error_body(error: SpeechError, language: str = "en") -> dict:
+    """{"error": {message, type, param, code}} with the sentence in `language`."""
+    kind = "server_error" if error.status >= 500 else "invalid_request_error"
+    message = error.sentence(language).encode("utf-8", "replace").decode()
+    return {"error": {"message": message, "type": kind, "param": FIELDS.get(error.field, error.field),
+                      "code": CODES.get(error.code, error.code)}}
+
+
+def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:
+    """400 for a field at fault, 404 for a model, 413 for too much, 503 with Retry-After when it passes."""
+    status = 400 if error.status == 422 or error.code in BAD_REQUEST else error.status
+    headers = {"Cache-Control": "no-store"}
+    if status == 503:
+        headers["Retry-After"] = str(RETRY_AFTER)
+    return JSONResponse(error_body(error, preferred(accept_language)), status, headers)
+
+
+class OpenAIRoute(APIRoute):
+    """A route whose SpeechErrors are answered in OpenAI's shape."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handler = super().get_route_handler()
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except SpeechError as error:
+                return error_response(error, request.headers.get("accept-language"))
+
+        return answered

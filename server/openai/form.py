@@ -1,0 +1,96 @@
+"""A multipart form with one recording, capped while it is being read."""
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request
+
+from models.audio.decode import MEGABYTES
+from models.config import nearest
+from models.errors import SpeechError
+from models.voices.transcribe import languages
+from server.openai.names import HEARING_MODELS
+
+AROUND = 64 * 1024  # bytes that the other fields and the form's own lines may take
+FORMATS = ("json", "text", "verbose_json", "srt", "vtt")
+GRAINS = ("segment", "word")
+IGNORED = ("prompt", "temperature")  # OpenAI's, and without effect here
+FIELDS = ("file", "model", "language", "response_format", "timestamp_granularities[]", "stream", *IGNORED)
+
+
+@dataclass(frozen=True)
+class HearingForm:
+    """data: the file's bytes. language: two or three letters, None to find it. grains: of verbose_json."""
+
+    data: bytes
+    language: str | None
+    response_format: str
+    grains: tuple[str, ...]
+
+
+async def read_form(request: Request) -> HearingForm:
+    """Raises SpeechError: form_invalid, clip_too_large, model_unknown, field_unknown or field_invalid."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise SpeechError("form_invalid", "file")
+    try:
+        form = await MultiPartParser(request.headers, _capped(request), max_files=1, max_fields=24,
+                                     max_part_size=AROUND).parse()
+    except (MultiPartException, ValueError, LookupError) as error:
+        raise SpeechError("form_invalid", "file") from error
+    try:
+        for name in form:
+            if name not in FIELDS:
+                raise SpeechError("field_unknown", name, name=name[:80], nearest=nearest(name, FIELDS))
+        upload = form.get("file")
+        if not isinstance(upload, UploadFile):
+            raise SpeechError("field_invalid", "file", name="file", expected={"en": "a recording", "zh": "一段录音"})
+        values = {name: form[name] for name in form if name != "file"}
+        for name, value in values.items():
+            if not isinstance(value, str):
+                raise SpeechError("field_invalid", name, name=name, expected={"en": "a text", "zh": "文字"})
+        model = values.get("model", HEARING_MODELS[0])
+        if model not in HEARING_MODELS:
+            raise SpeechError("model_unknown", "model", name=model[:80], choices=HEARING_MODELS)
+        if values.get("stream", "false").lower() not in ("false", "0", ""):
+            raise SpeechError("field_invalid", "stream", name="stream",
+                              expected={"en": "false: a transcript comes as a whole", "zh": "false：文字稿只能整体返回"})
+        grains = tuple(_among("timestamp_granularities[]", grain, GRAINS)
+                       for grain in form.getlist("timestamp_granularities[]"))
+        return HearingForm(await upload.read(), _language(values.get("language", "")),
+                           _among("response_format", values.get("response_format", "json"), FORMATS), grains)
+    finally:
+        await form.close()
+
+
+async def _capped(request: Request) -> AsyncIterator[bytes]:
+    limit = MEGABYTES * 1_000_000 + AROUND
+    told = request.headers.get("content-length", "")
+    total = int(told) if told.isdecimal() else 0
+    if total > limit:
+        raise SpeechError("clip_too_large", "file", limit=MEGABYTES)
+    total = 0
+    async for piece in request.stream():
+        total += len(piece)
+        if total > limit:
+            raise SpeechError("clip_too_large", "file", limit=MEGABYTES)
+        yield piece
+
+
+def _among(name: str, value: object, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        listed = ", ".join(choices)
+        raise SpeechError("field_invalid", name, name=name, expected={"en": f"one of {listed}", "zh": f"以下之一：{listed}"})
+    return value
+
+
+def _language(tag: str) -> str | None:
+    primary = tag.strip().lower().replace("_", "-").split("-")[0]
+    if primary in ("", "auto"):
+        return None
+    if primary not in languages():
+        raise SpeechError("field_invalid", "language", name="language",
+                          expected={"en": "a language tag such as en, zh or ja", "zh": "语言代码，例如 en、zh、ja"})
+    return primary
