@@ -12,8 +12,12 @@ RETRY_AFTER = 3  # seconds
 
 def error_body(error: SpeechError, language: str) -> dict:
     """{"error": {code, message, field}} with the sentence in `language`."""
-    message = error.sentence(language).encode("utf-8", "replace").decode()  # it may quote what is no text
-    return {"error": {"code": error.code, "message": message, "field": error.field}}
+    return {"error": {"code": error.code, "message": writable(error.sentence(language)), "field": writable(error.field)}}
+
+
+def writable(text: str | None) -> str | None:
+    """The text as UTF-8 can say it: errors quote what was sent, and that may hold half of a surrogate pair."""
+    return text and text.encode("utf-8", "replace").decode()
 
 
 def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:

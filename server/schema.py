@@ -12,6 +12,7 @@ from starlette.requests import Request
 from models.config import ServerConfig, nearest
 from models.errors import SpeechError
 from models.events import SpeechRequest
+from server.upload import capped, drain
 
 MAX_BODY = 4 * 1024 * 1024  # bytes; far above the text limit in any encoding
 Body = TypeVar("Body", bound=BaseModel)
@@ -46,10 +47,12 @@ class SpeechBody(BaseModel):
 async def read_json(request: Request) -> dict:
     """The body as an object, capped while it is being read. Raises SpeechError: body_invalid or body_too_large."""
     raw = bytearray()
-    async for piece in request.stream():
-        raw += piece
-        if len(raw) > MAX_BODY:
-            raise SpeechError("body_too_large", limit=MAX_BODY // 1024 // 1024)
+    try:
+        async for piece in capped(request, MAX_BODY, SpeechError("body_too_large", limit=MAX_BODY // 1024 // 1024)):
+            raw += piece
+    except SpeechError:
+        await drain(request)
+        raise
     try:
         data = json.loads(raw)
         json.dumps(data, ensure_ascii=False).encode()  # half of a surrogate pair is no text

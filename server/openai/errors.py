@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from models.errors import SpeechError
-from server.errors import RETRY_AFTER
+from server.errors import RETRY_AFTER, writable
 from server.language import preferred
+from server.upload import drain
 
 FIELDS = {"text": "input", "options.instruction": "instructions", "clip": "file"}  # ours -> OpenAI's
 CODES = {"model_unknown": "model_not_found"}
@@ -20,9 +21,8 @@ BAD_REQUEST = ("voice_unknown",)  # a 404 of ours that is not about the address
 def error_body(error: SpeechError, language: str = "en") -> dict:
     """{"error": {message, type, param, code}} with the sentence in `language`."""
     kind = "server_error" if error.status >= 500 else "invalid_request_error"
-    message = error.sentence(language).encode("utf-8", "replace").decode()
-    return {"error": {"message": message, "type": kind, "param": FIELDS.get(error.field, error.field),
-                      "code": CODES.get(error.code, error.code)}}
+    return {"error": {"message": writable(error.sentence(language)), "type": kind,
+                      "param": writable(FIELDS.get(error.field, error.field)), "code": CODES.get(error.code, error.code)}}
 
 
 def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:
@@ -44,6 +44,7 @@ class OpenAIRoute(APIRoute):
             try:
                 return await handler(request)
             except SpeechError as error:
+                await drain(request)
                 return error_response(error, request.headers.get("accept-language"))
 
         return answered

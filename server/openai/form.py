@@ -1,7 +1,7 @@
 """A multipart form with one recording, capped while it is being read."""
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
 from dataclasses import dataclass
 
 from starlette.datastructures import UploadFile
@@ -13,6 +13,9 @@ from models.config import nearest
 from models.errors import SpeechError
 from models.voices.transcribe import languages
 from server.openai.names import HEARING_MODELS
+from server.upload import capped
+
+logging.getLogger("python_multipart").setLevel(logging.ERROR)  # it warns of each form that a caller got wrong
 
 AROUND = 64 * 1024  # bytes that the other fields and the form's own lines may take
 FORMATS = ("json", "text", "verbose_json", "srt", "vtt")
@@ -35,8 +38,9 @@ async def read_form(request: Request) -> HearingForm:
     """Raises SpeechError: form_invalid, clip_too_large, model_unknown, field_unknown or field_invalid."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise SpeechError("form_invalid", "file")
+    pieces = capped(request, MEGABYTES * 1_000_000 + AROUND, SpeechError("clip_too_large", "file", limit=MEGABYTES))
     try:
-        form = await MultiPartParser(request.headers, _capped(request), max_files=1, max_fields=24,
+        form = await MultiPartParser(request.headers, pieces, max_files=1, max_fields=24,
                                      max_part_size=AROUND).parse()
     except (MultiPartException, ValueError, LookupError) as error:
         raise SpeechError("form_invalid", "file") from error
@@ -63,20 +67,6 @@ async def read_form(request: Request) -> HearingForm:
                            _among("response_format", values.get("response_format", "json"), FORMATS), grains)
     finally:
         await form.close()
-
-
-async def _capped(request: Request) -> AsyncIterator[bytes]:
-    limit = MEGABYTES * 1_000_000 + AROUND
-    told = request.headers.get("content-length", "")
-    total = int(told) if told.isdecimal() else 0
-    if total > limit:
-        raise SpeechError("clip_too_large", "file", limit=MEGABYTES)
-    total = 0
-    async for piece in request.stream():
-        total += len(piece)
-        if total > limit:
-            raise SpeechError("clip_too_large", "file", limit=MEGABYTES)
-        yield piece
 
 
 def _among(name: str, value: object, choices: tuple[str, ...]) -> str:

@@ -36,11 +36,11 @@ def hearing_routes() -> APIRouter:
     async def transcriptions(request: Request):
         """Write down what is said in a recording of up to 10 minutes and 20 MB."""
         nonlocal at_hand
+        form, cancel = await read_form(request), threading.Event()  # a slow upload takes nobody's place
         if at_hand >= WAITING:
             raise SpeechError("hearing_busy", length=at_hand)
         at_hand += 1
         try:
-            form, cancel = await read_form(request), threading.Event()
             heard = asyncio.get_running_loop().run_in_executor(ear, _heard, form, cancel)
             gone = asyncio.create_task(_until_gone(request))
             try:
