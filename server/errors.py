@@ -12,7 +12,8 @@ RETRY_AFTER = 3  # seconds
 
 def error_body(error: SpeechError, language: str) -> dict:
     """{"error": {code, message, field}} with the sentence in `language`."""
-    return {"error": {"code": error.code, "message": writable(error.sentence(language)), "field": writable(error.field)}}
+    message = writable(error.sentence(language))
+    return {"error": {"code": error.code, "message": message, "field": writable(error.field)}}
 
 
 def writable(text: str | None) -> str | None:

@@ -91,7 +91,8 @@ def full_app(pool: Pool) -> FastAPI:
     @app.api_route("/v1/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
     def no_such_openai_route(path: str, request: Request):
         known = any(route.matches(request.scope)[0] is Match.PARTIAL for route in app.routes)
-        error = SpeechError("method_wrong" if known else "route_unknown", method=request.method, path=f"/v1/{path[:80]}")
+        code = "method_wrong" if known else "route_unknown"
+        error = SpeechError(code, method=request.method, path=f"/v1/{path[:80]}")
         return openai_error(error, request.headers.get("accept-language"))
 
     @app.api_route("/api/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)

@@ -64,7 +64,7 @@ async def read_json(request: Request) -> dict:
 
 
 def checked(kind: type[Body], data: dict, expected: Mapping[str, Mapping[str, str]]) -> Body:
-    """The object's fields as `kind`; expected: what each must be. Raises SpeechError: field_unknown or field_invalid."""
+    """The object's fields as `kind`; expected: what each must be. Raises SpeechError field_unknown or field_invalid."""
     try:
         return kind.model_validate(data)
     except ValidationError as error:

@@ -22,7 +22,8 @@ def error_body(error: SpeechError, language: str = "en") -> dict:
     """{"error": {message, type, param, code}} with the sentence in `language`."""
     kind = "server_error" if error.status >= 500 else "invalid_request_error"
     return {"error": {"message": writable(error.sentence(language)), "type": kind,
-                      "param": writable(FIELDS.get(error.field, error.field)), "code": CODES.get(error.code, error.code)}}
+                      "param": writable(FIELDS.get(error.field, error.field)),
+                      "code": CODES.get(error.code, error.code)}}
 
 
 def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:

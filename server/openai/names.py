@@ -4,7 +4,7 @@ from __future__ import annotations
 from models.pool import Pool
 
 SPEECH_MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts")  # the default model
-HEARING_MODELS = ("whisper-1", "whisper-base", "gpt-4o-transcribe", "gpt-4o-mini-transcribe")  # Whisper base, all of them
+HEARING_MODELS = ("whisper-1", "whisper-base", "gpt-4o-transcribe", "gpt-4o-mini-transcribe")  # Whisper base
 VOICES = ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer",
           "verse")  # the default voice of the text's language, with a model that has no voice of that name
 

@@ -57,7 +57,8 @@ class OpenAISpeechBody(BaseModel):
                                      "type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}}]})
     instructions: str | None = Field(None, max_length=4096, description="How to say it, for models that can be told.")
     response_format: Literal["mp3", "opus", "aac", "flac", "wav", "pcm"] | None = "mp3"
-    speed: float | None = Field(1.0, ge=0.5, le=2.0, allow_inf_nan=False, description="0.5 to 2; 1 is the model's own pace.")
+    speed: float | None = Field(1.0, ge=0.5, le=2.0, allow_inf_nan=False,
+                                description="0.5 to 2; 1 is the model's own pace.")
     stream_format: Literal["audio", "sse"] | None = "audio"
     language: str = Field("auto", max_length=20, description="Language tag, or auto to find it in the text.")
     seed: int | None = Field(None, ge=0, le=2**32 - 1, description="Same seed, same sound.")
