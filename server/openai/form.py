@@ -1,6 +1,7 @@
 """A multipart form with one recording, capped while it is being read."""
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import dataclass
 
@@ -63,7 +64,7 @@ async def read_form(request: Request) -> HearingForm:
                               expected={"en": "false: a transcript comes as a whole", "zh": "false：文字稿只能整体返回"})
         grains = tuple(_among("timestamp_granularities[]", grain, GRAINS)
                        for grain in form.getlist("timestamp_granularities[]"))
-        return HearingForm(await upload.read(), _language(values.get("language", "")),
+        return HearingForm(await upload.read(), await _language(values.get("language", "")),
                            _among("response_format", values.get("response_format", "json"), FORMATS), grains)
     finally:
         await form.close()
@@ -76,11 +77,11 @@ def _among(name: str, value: object, choices: tuple[str, ...]) -> str:
     return value
 
 
-def _language(tag: str) -> str | None:
+async def _language(tag: str) -> str | None:
     primary = tag.strip().lower().replace("_", "-").split("-")[0]
     if primary in ("", "auto"):
         return None
-    if primary not in languages():
+    if primary not in await asyncio.to_thread(languages):  # its first call imports a large library
         raise SpeechError("field_invalid", "language", name="language",
                           expected={"en": "a language tag such as en, zh or ja", "zh": "语言代码，例如 en、zh、ja"})
     return primary
