@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from models.audio.encode import synthetic_note
-from models.audio.streaming import FORMATS, Encoder
+from models.audio.streaming import FORMATS
 from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families import family
