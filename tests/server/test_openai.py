@@ -49,11 +49,12 @@ def events(answer: httpx.Response) -> list[dict]:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_says_the_text(client, form):
-    answer = client.audio.speech.with_raw_response.create(model="joe", input=LINE, voice="alloy", response_format=form)
+    answer = client.audio.speech.with_raw_response.create(
+        model="joe", input=LINE, voice="alloy", response_format=form, extra_body={"seed": 1})
     assert answer.headers["content-type"] == FORMATS[form].mime and answer.headers["x-request-id"]
     samples, rate = sound(answer.content, form)
     assert 1.0 < len(samples) / rate < 6.0
-    assert word_error_rate(LINE, transcribe(samples, rate, "en").replace("9", "nine")) == 0
+    assert word_error_rate(LINE, transcribe(samples, rate, "en").replace("9", "nine")) <= 0.15
 
 
 @pytest.mark.parametrize("model", ["kokoro", "tts-1", "tts-1-hd", "gpt-4o-mini-tts"])
