@@ -22,6 +22,7 @@ import numpy as np
 
 from models.events import AudioChunk, SpeechRequest
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.memory import resident_bytes
 from models.session import Session
@@ -53,7 +54,7 @@ def measured(stream: Stream, rate: int, seconds: float) -> tuple[float, float | 
 
 
 def ours(settings: dict[str, Any]) -> dict[str, Any]:
-    options = {name: option.default for name, option in family(settings["family"]).options.items()}
+    options = defaults_of(family(settings["family"]).options)
     began = time.perf_counter()
     session = Session(ModelSpec("bench", settings["family"], Path(settings["folder"]), options=options))
     session.start()
@@ -125,7 +126,7 @@ class PocketTTS:
         from models.families.pocket_tts.checkpoint import find
         from models.families.pocket_tts.loading import load_official
 
-        options = {name: option.default for name, option in family("pocket_tts").options.items()}
+        options = defaults_of(family("pocket_tts").options)
         self._tts = load_official(find(ModelSpec("bench", "pocket_tts", Path(folder), options=options)), "bench")
         self.rate = self._tts.sample_rate
 

@@ -13,6 +13,7 @@ from safetensors.numpy import load_file
 from benchmarks.peer import Peer, environment
 from models.families import family
 from models.families.kokoro import device, weights
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.session import Session
 from models.text.phonemes.alphabet import VOCABULARY
@@ -41,7 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def specification(options: argparse.Namespace) -> ModelSpec:
-    defaults = {name: option.default for name, option in family("kokoro").options.items()}
+    defaults = defaults_of(family("kokoro").options)
     device.threads = lambda: options.threads
     return ModelSpec("kokoro", "kokoro", device=options.device, precision=options.precision, options=defaults)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from benchmarks.peer import Peer, environment
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.families.vits.engine import default_threads
 from models.families.vits.piper import find_voices
@@ -23,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def specification(threads: int) -> ModelSpec:
     """The default voice; phonemes are not remembered, so that a repeated sentence costs what a new one does."""
-    options = {name: option.default for name, option in family("vits").options.items()}
+    options = defaults_of(family("vits").options)
     return ModelSpec("vits", "vits", options=options | {"threads": threads, "phoneme_cache_slots": 0})
 
 

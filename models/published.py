@@ -8,6 +8,7 @@ from pathlib import Path
 from models.config import Config, nearest
 from models.errors import SpeechError
 from models.families import REGISTRY, family, fetch
+from models.families.options import defaults_of
 from models.families.protocol import FamilyInfo, ModelSpec, Published
 from models.weights import offline
 
@@ -27,7 +28,7 @@ def checkpoint(name: str) -> tuple[FamilyInfo, Published]:
 
 def spec_of(about: FamilyInfo, one: Published, taken: Iterable[str] = ()) -> ModelSpec:
     """A session of that checkpoint with default options, under its name (or the family's, where that is taken)."""
-    defaults = {name: option.default for name, option in about.options.items()}
+    defaults = defaults_of(about.options)
     return ModelSpec(one.name if one.name not in taken else about.name, about.name, options={**defaults, **one.options})
 
 

@@ -23,6 +23,7 @@ from benchmarks.common import Result, alternate, median
 from benchmarks.vits import session
 from models.events import AudioChunk, SpeechRequest
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.families.voxcpm.checkpoint import open_checkpoint
 from models.families.voxcpm.engine import Engine
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> Result:
 
 
 def _spec(folder, slots: int) -> ModelSpec:
-    options = {name: option.default for name, option in family("voxcpm").options.items()} | {"prompt_cache_slots": slots}
+    options = defaults_of(family("voxcpm").options) | {"prompt_cache_slots": slots}
     return ModelSpec(f"voxcpm-{slots}", "voxcpm", folder, options=options)
 
 

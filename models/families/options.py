@@ -18,6 +18,11 @@ KINDS = {
 }
 
 
+def defaults_of(declared: Mapping[str, Option]) -> dict[str, Any]:
+    """What every declared option or control is when nobody sets it."""
+    return {name: option.default for name, option in declared.items()}
+
+
 def fitting(value: Any, option: Option) -> Any:
     """The value as the option's type. Raises ValueError when it is of another kind or out of range."""
     if option.type is float and isinstance(value, int) and not isinstance(value, bool):

@@ -10,6 +10,7 @@ from pathlib import Path
 from models.budget import need_of
 from models.config import Config, load_config
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.memory import resident_bytes
 from models.pool import Pool
@@ -40,7 +41,7 @@ def room_for(sessions: float) -> int:
 
 
 def spec_of(name: str, **changes) -> ModelSpec:
-    options = {name: option.default for name, option in family("vits").options.items()}
+    options = defaults_of(family("vits").options)
     return ModelSpec(name, "vits", options=options, **changes)
 
 

@@ -11,6 +11,7 @@ import pytest
 from models.errors import SpeechError
 from models.events import AudioChunk, Done, Failed, Queued, SpeechRequest, Started
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.session import Session
 
@@ -19,7 +20,7 @@ BOOK = " ".join(f"Chapter {number} begins here, and it tells of the sea, of ship
 
 
 def spec(**changes) -> ModelSpec:
-    options = {name: option.default for name, option in family("vits").options.items()}
+    options = defaults_of(family("vits").options)
     return ModelSpec(**{"id": "joe", "family": "vits", "options": options, **changes})
 
 

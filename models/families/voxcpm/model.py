@@ -14,6 +14,7 @@ from models.audio.stretch import Stretch
 from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families.device import device_of, precision_of
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.families.voxcpm import FAMILY, clips
 from models.families.voxcpm.checkpoint import fetch, open_checkpoint
@@ -80,7 +81,7 @@ class VoxCPM:
         return self.spec.options.get("optimize", True) and not self.spec.options.get("mem_saver", False)
 
     def warm(self) -> Iterator[str]:
-        request = SpeechRequest("", seed=0, options={name: option.default for name, option in FAMILY.controls.items()})
+        request = SpeechRequest("", seed=0, options=defaults_of(FAMILY.controls))
         for language, text in WARM_TEXT.items():
             segment = plan_segments(text, language, self.languages, FIRST_LIMIT, LIMIT)[1][0]
             words = spoken(segment, True)
@@ -247,6 +248,6 @@ class VoxCPM:
     def _manner(request: SpeechRequest, voice: VoiceState | None, continues: bool) -> Manner:
         from models.families.voxcpm.speaker import Manner
 
-        values = {name: option.default for name, option in FAMILY.controls.items()} | dict(request.options)
+        values = defaults_of(FAMILY.controls) | dict(request.options)
         return Manner(voice, continues, values["instruction"], values["cfg_value"], values["inference_timesteps"],
                       values["temperature"], values["retry_badcase"], request.seed)

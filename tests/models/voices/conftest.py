@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from models.events import SpeechRequest
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.families.vits import FAMILY
 from models.session import Session
@@ -24,7 +25,7 @@ LINES = (
 @pytest.fixture(scope="session")
 def joe():
     """joe(text) -> (float32 samples, rate); the same text gives the same samples."""
-    options = {name: option.default for name, option in FAMILY.options.items()} | {"threads": min(2, os.cpu_count() or 1)}
+    options = defaults_of(FAMILY.options) | {"threads": min(2, os.cpu_count() or 1)}
     session = Session(ModelSpec("joe", "vits", options=options))
     session.start()
     session.wait_ready()

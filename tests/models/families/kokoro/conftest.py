@@ -16,6 +16,7 @@ from models.families.kokoro.engine import Noise
 from models.families.kokoro.model import KokoroModel
 from models.families.kokoro.network import KokoroNetwork
 from models.families.kokoro.torch_engine import empty_network
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec, Turn
 from models.text.phonemes.alphabet import VOCABULARY
 
@@ -66,7 +67,7 @@ def styles(folder) -> Tensor:
 
 def make(path: Path | None = None, voice: str = "", precision: str = "auto", **options) -> KokoroModel:
     info = family("kokoro")
-    defaults = {name: option.default for name, option in info.options.items()}
+    defaults = defaults_of(info.options)
     spec = ModelSpec("kokoro", "kokoro", path=path, device="cpu", precision=precision, voice=voice,
                      options=defaults | options)
     model = info.create(spec)

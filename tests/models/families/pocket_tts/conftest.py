@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.session import Session
 from models.voices.clip import Clip
@@ -46,7 +47,7 @@ def official(pocket: Path):
 @pytest.fixture(scope="session")
 def spec_of() -> Callable[..., ModelSpec]:
     def spec(path: Path | None, precision: str = "float32", **options) -> ModelSpec:
-        declared = {name: option.default for name, option in family("pocket_tts").options.items()}
+        declared = defaults_of(family("pocket_tts").options)
         return ModelSpec("pocket", "pocket_tts", path=path, precision=precision, options=declared | options)
 
     return spec

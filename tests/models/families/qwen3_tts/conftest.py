@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.session import Session
 from models.voices.clip import Clip
@@ -44,7 +45,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory, one_thread: None) -> Ca
 @pytest.fixture(scope="session")
 def spec_of() -> Callable[..., ModelSpec]:
     def spec(path: Path | None, precision: str = "float32", voice: str = "", **options) -> ModelSpec:
-        declared = {name: option.default for name, option in family("qwen3_tts").options.items()}
+        declared = defaults_of(family("qwen3_tts").options)
         return ModelSpec("qwen", "qwen3_tts", path=path, device="cpu", precision=precision, voice=voice,
                          options=declared | options)
 

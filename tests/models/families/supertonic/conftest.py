@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.session import Session
 from tests.checkpoints import make_supertonic
@@ -22,7 +23,7 @@ def supertonic(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def spec_of() -> Callable[..., ModelSpec]:
     def spec(path: Path | None, **options) -> ModelSpec:
-        declared = {name: option.default for name, option in family("supertonic").options.items()}
+        declared = defaults_of(family("supertonic").options)
         return ModelSpec("supertonic", "supertonic", path=path, options=declared | {"threads": 1} | options)
 
     return spec

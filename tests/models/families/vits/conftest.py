@@ -8,6 +8,7 @@ import pytest
 
 from models.events import SpeechRequest
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec, Turn
 from models.families.vits.model import VitsModel
 from models.families.vits.network import Network
@@ -41,7 +42,7 @@ def network(voice) -> Network:
 
 def load(path: Path | None, voice: str = "", **options) -> VitsModel:
     info = family("vits")
-    defaults = {name: option.default for name, option in info.options.items()}
+    defaults = defaults_of(info.options)
     model = info.create(ModelSpec("vits", "vits", path=path, voice=voice, options=defaults | options))
     model.load(lambda line: None)
     return model

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from models.families import family
+from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.session import Session
 from models.voices.clip import Clip
@@ -42,7 +43,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory, one_thread: None) -> Ma
 
 
 def spec_of(path: Path | None, version: str = "1.5", **changes) -> ModelSpec:
-    options = {name: option.default for name, option in family("voxcpm").options.items()} | changes.pop("options", {})
+    options = defaults_of(family("voxcpm").options) | changes.pop("options", {})
     return ModelSpec(**{"id": f"voxcpm-{version}", "family": "voxcpm", "path": path, "device": "cpu",
                         "precision": "float32", "options": options} | changes)
 
