@@ -36,3 +36,8 @@ def _spoken(value: object, language: str) -> str:
     if isinstance(value, (list, tuple, set)):
         return ", ".join(str(item) for item in value)
     return str(value)
+
+
+def first_line(error: Exception) -> str:
+    """What somebody else's exception says, in one line for a sentence of ours; its kind where it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

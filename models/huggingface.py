@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from filelock import FileLock
 from tqdm import tqdm
 
-from models.errors import SpeechError
+from models.errors import SpeechError, first_line
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
@@ -94,19 +94,16 @@ def download(repo: str, revision: str | None, patterns: Sequence[str], target: P
         raise _missing(model, f"{error} arrived from {host} damaged", "start again: it alone is fetched anew") from error
     except OSError as error:
         if error.errno != errno.ENOSPC:
-            raise _missing(model, f"{host} does not answer: {_first_line(error)}") from error
+            raise _missing(model, f"{host} does not answer: {first_line(error)}") from error
         raise _missing(model, f"the disk that holds {target} is full", "free some space and start again, or move all that "
                        "is fetched with READYVOICE_HOME") from error
     except Exception as error:  # the hub's client lets those of its transport through, whatever that is
-        raise _missing(model, f"{host} does not answer: {_first_line(error)}") from error
+        raise _missing(model, f"{host} does not answer: {first_line(error)}") from error
 
 
 def _missing(model: str, reason: str, advice: str = ADVICE) -> SpeechError:
     return SpeechError("weights_missing", model=model, reason=reason, advice=advice)
 
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def _fetch(repo: str, commit: str | None, file: RepoSibling, target: Path, endpoint: str, meter: Meter) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
-from models.errors import SpeechError
+from models.errors import SpeechError, first_line
 from models.huggingface import Meter, NoBar
 from models.weights import home
 
@@ -45,7 +45,7 @@ def download(repo: str, patterns: Sequence[str], target: Path, model: str, progr
         raise SpeechError("weights_missing", model=model, reason=f"ModelScope has no repository {there}",
                           advice="fetch it from the model hub, without the mirror") from error
     except (HubError, OSError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        reason = first_line(error)
         raise SpeechError("weights_missing", model=model, reason=f"ModelScope does not answer: {reason}",
                           advice=ADVICE) from error
 

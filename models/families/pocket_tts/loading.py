@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 import yaml
 
-from models.errors import SpeechError
+from models.errors import SpeechError, first_line
 from models.families.pocket_tts.checkpoint import FOLDER_ADVICE, Checkpoint
 
 QUOTED = re.compile('"([^"]+)"')
@@ -72,7 +72,7 @@ def _reason(error: Exception) -> str:
             found.append(f"{words}: {_some(QUOTED.findall(line))}")
     if shapes := re.findall(r"size mismatch for (\S+?):", text):
         found.append(f"of another shape: {_some(shapes)}")
-    return "; ".join(found) or (text.splitlines() or [type(error).__name__])[0][:300]
+    return "; ".join(found) or first_line(error)[:300]
 
 
 def _some(names: list[str]) -> str:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from models.errors import first_line
 from models.families.voxcpm.checkpoint import Checkpoint, broken
 from models.families.voxcpm.official import VERSION, Official, official
 
@@ -54,7 +55,7 @@ def load(checkpoint: Checkpoint, model: str, device: str, precision: str,
         config = package.config.model_validate({**checkpoint.config, "dtype": precision})
         vae_config = package.vae_config.model_validate(checkpoint.config.get("audio_vae_config") or {})
     except ValueError as error:
-        raise broken(model, checkpoint.folder, f"its config.json does not fit: {_first_line(error)}") from error
+        raise broken(model, checkpoint.folder, f"its config.json does not fit: {first_line(error)}") from error
     with Unfilled():
         # "cuda" to the letter: the package compiles for no other name of the same device
         network = package.network(config, tokens.tokenizer, package.vae(vae_config), None,
@@ -89,7 +90,7 @@ def _tokenizer(checkpoint: Checkpoint, model: str, package: Official):
     try:  # the plain class: it reads tokenizer.json to the letter
         return package.wrap_tokenizer(PreTrainedTokenizerFast.from_pretrained(str(checkpoint.folder)))
     except Exception as error:  # the tokenizers library raises bare Exception for a broken file
-        raise broken(model, checkpoint.folder, f"its tokenizer.json can't be read: {_first_line(error)}") from error
+        raise broken(model, checkpoint.folder, f"its tokenizer.json can't be read: {first_line(error)}") from error
     finally:
         chatter.setLevel(level)
 
@@ -121,16 +122,12 @@ def _read(file, model: str) -> dict[str, Tensor]:
             return load_file(file)
         pickled = torch.load(file, map_location="cpu", weights_only=True)
     except (OSError, SafetensorError, RuntimeError, EOFError, ValueError) as error:
-        raise broken(model, file, f"the file is cut off or damaged: {_first_line(error)}") from error
+        raise broken(model, file, f"the file is cut off or damaged: {first_line(error)}") from error
     except Exception as error:  # pickle.UnpicklingError says what it refused to run
-        raise broken(model, file, f"it holds more than weights: {_first_line(error)}") from error
+        raise broken(model, file, f"it holds more than weights: {first_line(error)}") from error
     return pickled.get("state_dict", pickled)
 
 
 def _named(names: list[str]) -> str:
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
