@@ -1,12 +1,12 @@
 """Click and hear: what reaches the loudspeaker is what was asked for, whole, at its pitch, and stops when told to."""
 from __future__ import annotations
 
-import time
 
 import numpy as np
 import pytest
 
 from tests.listening import character_error_rate, transcribe, word_error_rate
+from tests.waiting import until
 
 LINE = "The quick brown fox jumps over the lazy dog near the old stone bridge."
 OTHER = "Seven heavy boxes stood in the hall beside an old piano."
@@ -15,13 +15,6 @@ DROUGHTS = """import(document.querySelector('link[href*="player/engine"]').href)
 CLIP = """fetch(document.querySelector('.rv-clip audio').src).then((clip) => clip.arrayBuffer())
     .then((bytes) => [...new Uint8Array(bytes)])"""
 STORY = " ".join(f"In the year of number {number}, the ships came home with tea, silk and many stories." for number in range(60))
-
-
-def until(true, seconds=30.0):
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, "did not happen in time"
-        time.sleep(0.02)
 
 
 def assert_same(sound, sent: bytes):
@@ -98,7 +91,7 @@ def test_stop_silences_at_once_and_frees_the_server(visit, served):
     tab.page.wait_for_timeout(700)
     stopped = tab.page.evaluate("document.querySelector('#rv-stop').click(), performance.now()")
     tab.wait("stopped")
-    until(served.idle)
+    until(served.idle, 30)
     tab.page.wait_for_timeout(500)
     sound = tab.sound()
     assert sound.until - stopped < 500 < 10_000  # the story goes on for minutes
@@ -112,7 +105,7 @@ def test_speak_again_replaces_what_sounds(visit, served):
     tab = visit().choose("model", "joe").speak(STORY).wait("speaking")
     tab.page.wait_for_timeout(500)
     tab.speak(LINE).wait("finished")
-    until(served.idle)
+    until(served.idle, 30)
     heard = transcribe(tab.sound().samples, 22050, "en")
     assert heard.lower().count("lazy dog") == 1 and word_error_rate(LINE, heard) < 0.6  # a scrap of the story may lead
 
@@ -131,7 +124,7 @@ def test_a_closed_tab_frees_the_server(visit, served):
     tab = visit().choose("model", "joe").speak(STORY).wait("speaking")
     assert not served.idle()
     tab.page.close()
-    until(served.idle)
+    until(served.idle, 30)
 
 
 def test_a_voice_is_previewed_with_one_click(visit):

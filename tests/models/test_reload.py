@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -13,18 +12,12 @@ from models.events import AudioChunk, Done, SpeechRequest
 from models.pool import Pool
 from models.reload import apply
 from tests.models.fleets import BOOK, JOE, LINE, broken_voice, config_of, entry, room_for, running, second_voice
+from tests.waiting import until
 
 
 def speak(pool, name, text=LINE):
     request = SpeechRequest(text, model=name, seed=1)
     return pool.session_for(request).run(request)
-
-
-def until(true, seconds=60.0):
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, "did not happen in time"
-        time.sleep(0.005)
 
 
 def in_background(work):
@@ -51,11 +44,11 @@ def test_a_swap_under_a_running_stream(tmp_path):
         stream, chunks, version = pool.session_for(request).stream(request), [], pool.version
         chunks.append(next(event.samples for event in stream if isinstance(event, AudioChunk)))
         swapping, ended = in_background(lambda: pool.swap("voice", spec))
-        until(lambda: old.incoming is not None and old.incoming.state in ("loading", "warming"))
+        until(lambda: old.incoming is not None and old.incoming.state in ("loading", "warming"), 60)
         assert pool.report()["sessions"][0]["incoming"] in ("loading", "warming") and pool.ready
         meanwhile = speak(pool, "voice")
         assert old.incoming is not None and meanwhile.metrics.voice == JOE  # the old one serves until the new is warm
-        until(lambda: ended)
+        until(lambda: ended, 60)
         assert ended == [None] and pool.session("voice") is not old and pool.version != version
         assert speak(pool, "voice").metrics.voice == "en_US-jane-medium"
         for event in stream:
@@ -63,7 +56,7 @@ def test_a_swap_under_a_running_stream(tmp_path):
                 chunks.append(event.samples)
         assert isinstance(event, Done) and event.metrics.voice == JOE
         assert np.array_equal(np.concatenate(chunks), undisturbed)
-        until(lambda: old.state == "unloaded")
+        until(lambda: old.state == "unloaded", 60)
         assert old.worker.loaded is None and pool.report()["sessions"][0]["incoming"] is None
         swapping.join()
         # a caller that still holds the old session is led on
@@ -143,7 +136,7 @@ def test_only_the_difference_is_applied(tmp_path):
         assert removed.value.code == "model_removed"
         chunks += [event.samples for event in stream if isinstance(event, AudioChunk)]
         assert np.array_equal(np.concatenate(chunks), alone)  # its last request was spoken to the end
-        until(lambda: gone.state == "unloaded" and changed.state == "unloaded")
+        until(lambda: gone.state == "unloaded" and changed.state == "unloaded", 60)
 
 
 def test_what_finds_room_only_after_others_have_gone_is_loaded_then(tmp_path):

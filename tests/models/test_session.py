@@ -14,6 +14,7 @@ from models.families import family
 from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.session import Session
+from tests.waiting import until
 
 LINE = "The quick brown fox jumps over the lazy dog."
 BOOK = " ".join(f"Chapter {number} begins here, and it tells of the sea, of ships, and of the people who sail them." for number in range(1, 60))
@@ -31,13 +32,6 @@ def session():
     session.wait_ready()
     yield session
     session.close()
-
-
-def until(true, seconds=20.0):
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, "did not happen in time"
-        time.sleep(0.005)
 
 
 def idle(session):
@@ -82,7 +76,7 @@ def test_the_first_chunk_leaves_long_before_the_last(session):
         if isinstance(event, AudioChunk):
             assert session.worker.counts() == (0, 1)  # still at work
             break
-    until(lambda: idle(session))
+    until(lambda: idle(session), 20)
 
 
 def test_run_is_the_stream_collected(session):
@@ -106,7 +100,7 @@ def test_a_short_line_waits_for_at_most_one_segment_of_a_book(session):
     asked = threading.Event()
     reader = threading.Thread(target=read_book)
     reader.start()
-    until(lambda: before)
+    until(lambda: before, 20)
     asked.set()
     for event in session.stream(SpeechRequest(LINE)):
         if isinstance(event, AudioChunk):
@@ -116,7 +110,7 @@ def test_a_short_line_waits_for_at_most_one_segment_of_a_book(session):
     reader.join(20)
     # only the segment that was being spoken when the line was asked for may sound before it
     assert len({segment for when, segment in after_asking if when < heard_at}) <= 1
-    until(lambda: idle(session))
+    until(lambda: idle(session), 20)
 
 
 def test_cancel_leaves_the_session_idle_and_sound(session):
@@ -167,7 +161,7 @@ def test_a_full_queue_says_so():
             small.run(SpeechRequest(LINE))
         assert full.value.code == "queue_full" and full.value.status == 503
         [stream.close() for stream in streams]
-        until(lambda: idle(small))
+        until(lambda: idle(small), 20)
         assert small.run(SpeechRequest(LINE)).metrics.state == "done"
     finally:
         small.close()
@@ -195,7 +189,7 @@ def test_a_dead_worker_is_reported_restarted_once_and_never_silent():
                 one.wait_ready(60)
                 assert one.report()["restarts"] == 1
                 assert one.run(SpeechRequest(LINE)).metrics.audio_seconds > 1
-        until(lambda: one.state == "failed")
+        until(lambda: one.state == "failed", 20)
         with pytest.raises(SpeechError) as gone:
             one.run(SpeechRequest(LINE))
         assert gone.value.code == "session_failed" and "SystemExit" in gone.value.sentence()

@@ -19,6 +19,7 @@ from server.front import early_app
 from server.openai.speech import OpenAISpeechBody, speech_request
 from tests.listening import transcribe, word_error_rate
 from tests.served import serve
+from tests.waiting import until
 
 LINE = "The morning train leaves at nine."
 BOOK = " ".join(f"Chapter {number} begins here, and it tells of ships and of those who sail." for number in range(70))
@@ -30,13 +31,6 @@ def sound(data: bytes, form: str) -> tuple[np.ndarray, int]:
     read = decode(data)
     assert not read.broken
     return read.samples, read.sample_rate
-
-
-def until(true, seconds=15.0):
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, "did not happen in time"
-        time.sleep(0.01)
 
 
 def events(answer: httpx.Response) -> list[dict]:

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from tests.waiting import until
 
 MULTIPART = "multipart/form-data; boundary=line"
 
@@ -15,13 +15,6 @@ MULTIPART = "multipart/form-data; boundary=line"
 def clip(client) -> bytes:
     text = "The morning train leaves at nine.\n\nThe evening train leaves at ten."
     return client.audio.speech.create(model="kokoro", input=text, voice="alloy", extra_body={"seed": 1}).content
-
-
-def until(true, seconds=15.0):
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, "did not happen in time"
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("form", ["json", "text", "verbose_json", "srt", "vtt"])

@@ -9,6 +9,7 @@ import uuid
 
 import numpy as np
 import pytest
+from tests.waiting import until
 
 LINE = "The morning train leaves at nine."
 BOOK = " ".join(f"Chapter {number} begins here, and it tells of ships and of the people who sail them." for number in range(200))
@@ -22,13 +23,6 @@ def refused(served, body, language=None) -> tuple[int, dict, dict]:
     with pytest.raises(urllib.error.HTTPError) as caught:
         served.post("api/stream", body, {"Accept-Language": language} if language else {})
     return caught.value.code, json.load(caught.value)["error"], dict(caught.value.headers)
-
-
-def until(true, seconds=15.0):
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, "did not happen in time"
-        time.sleep(0.01)
 
 
 @pytest.fixture(params=["kokoro", "joe"])
