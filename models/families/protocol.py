@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from models.events import SpeechRequest, WordTiming
+from models.families.device import device_of
 from models.slots import Slots
 from models.text import Segment
 from models.voices.clip import Clip
@@ -171,7 +172,8 @@ class FamilyInfo:
     controls: Mapping[str, Option] = field(default_factory=dict)  # what a request may set in its `options`
     estimate: Callable[[ModelSpec], int] | None = None  # bytes the loaded session will need, told without loading it
     libraries: Mapping[str, int] = field(default_factory=dict)  # bytes of that which stay when it goes, by name
-    place: Callable[[ModelSpec], str] = lambda spec: "cpu"  # where it will run: "cpu" or "cuda:N"
+    # where it will run: "cpu" or "cuda:N"
+    place: Callable[[ModelSpec], str] = lambda spec: device_of(spec.device, spec.id)
     clones: bool = False  # speaks in the voice of a reference clip: its models are `CloningModel`s
     published: tuple[Published, ...] = ()  # what can be fetched by name, the default first
     requires: tuple[str, ...] = ()  # modules of requirements-NAME.txt without which nothing of it works

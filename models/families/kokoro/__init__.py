@@ -28,12 +28,6 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     return path
 
 
-def place(spec: ModelSpec) -> str:
-    from models.families.kokoro import device
-
-    return device.choose(spec.device, spec.precision)[0]
-
-
 def estimate(spec: ModelSpec) -> int:
     from models.families.kokoro.weights import estimate_bytes
 
@@ -52,6 +46,5 @@ FAMILY = FamilyInfo(
     fetch=fetch,
     estimate=estimate,
     libraries=LIBRARIES,
-    place=place,
     published=(Published("kokoro", size=130e6),),
 )

@@ -2,14 +2,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import psutil
 
 from models.families.device import device_of, precision_of
-
-if TYPE_CHECKING:
-    import torch
 
 MAX_THREADS = 8
 
@@ -19,14 +15,6 @@ def choose(device: str, precision: str) -> tuple[str, str]:
     decoder's convolutions (all else is more precise). Raises SpeechError("device_missing")."""
     where = device_of(device, "kokoro")
     return where, precision_of(precision, where)
-
-
-def resolve(device: str, precision: str) -> tuple[torch.device, torch.dtype]:
-    """The same as torch's own types."""
-    import torch
-
-    where, kind = choose(device, precision)
-    return torch.device(where), getattr(torch, kind)
 
 
 def threads() -> int:

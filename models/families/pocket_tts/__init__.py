@@ -22,12 +22,6 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     return find(spec, progress).folder
 
 
-def place(spec: ModelSpec) -> str:
-    from models.families.device import device_of
-
-    return device_of(spec.device, spec.id)
-
-
 def estimate(spec: ModelSpec) -> int:
     from models.families.pocket_tts.checkpoint import estimate_bytes
 
@@ -72,7 +66,6 @@ FAMILY = FamilyInfo(
     },
     estimate=estimate,
     libraries={"torch": TORCH, "pocket_tts": LIBRARIES},
-    place=place,
     clones=True,
     published=tuple(Published("pocket" if name == "english" else f"pocket-{name}", {"checkpoint": name})
                     for name in LANGUAGES),

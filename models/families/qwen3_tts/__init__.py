@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from models.families.controls import NORMALISE
 from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option, Published
 from models.families.qwen3_tts.names import CHECKPOINTS, DEFAULT, LIBRARIES
 
@@ -18,12 +19,6 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     from models.families.qwen3_tts.checkpoint import fetch
 
     return fetch(spec, progress)
-
-
-def place(spec: ModelSpec) -> str:
-    from models.families.device import device_of
-
-    return device_of(spec.device, spec.id)
 
 
 def estimate(spec: ModelSpec) -> int:
@@ -48,7 +43,6 @@ FAMILY = FamilyInfo(
     fetch=fetch,
     estimate=estimate,
     libraries={"torch": TORCH, "qwen3_tts": LIBRARIES - TORCH},
-    place=place,
     clones=True,
     controls={
         "instruction": Option(str, "", {
@@ -74,9 +68,7 @@ FAMILY = FamilyInfo(
         "max_seconds": Option(float, 600.0, {
             "en": "speech ends there at the latest, in seconds", "zh": "语音最长的秒数",
         }, 1.0, 3600.0, label={"en": "Longest speech", "zh": "最长时间"}),
-        "normalise": Option(bool, True, {
-            "en": "read digits, dates, units and the like as words", "zh": "把数字、日期、单位等读成文字",
-        }, label={"en": "Read numbers as words", "zh": "数字读成文字"}),
+        "normalise": NORMALISE,
     },
     published=tuple(Published(name, {"checkpoint": name}, known.talker * 2 + known.codec * 4)
                     for name, known in CHECKPOINTS.items()),

@@ -50,6 +50,7 @@ FAMILY = FamilyInfo(
     fetch=fetch,
     estimate=estimate,
     libraries={"vits": LIBRARIES},
+    place=lambda spec: "cpu",
     controls={
         "noise_scale": Option(float, None, {
             "en": "how lively the voice is; the voice's own figure if left alone", "zh": "声音的活泼程度；不设则用该声音自带的值",

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from models.families.controls import NORMALISE
 from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option, Published
 from models.families.voxcpm.names import CHECKPOINTS, DEFAULT, LIBRARIES
 
@@ -21,12 +22,6 @@ def fetch(spec: ModelSpec, progress: Callable[[str], None]) -> Path:
     folder = fetch(spec, progress)
     official.fetch(progress)
     return folder
-
-
-def place(spec: ModelSpec) -> str:
-    from models.families.device import device_of
-
-    return device_of(spec.device, spec.id)
 
 
 def estimate(spec: ModelSpec) -> int:
@@ -50,7 +45,6 @@ FAMILY = FamilyInfo(
     fetch=fetch,
     estimate=estimate,
     libraries={"torch": TORCH, "voxcpm": LIBRARIES - TORCH},
-    place=place,
     clones=True,
     controls={
         "cfg_value": Option(float, 2.0, {
@@ -77,9 +71,7 @@ FAMILY = FamilyInfo(
             "en": "VoxCPM 2: the voice or manner in words, as in: a young woman, gentle and cheerful",
             "zh": "VoxCPM 2：用文字描述声音或语气，例如：年轻女性，温柔开朗",
         }, label={"en": "Instruction", "zh": "指令"}),
-        "normalise": Option(bool, True, {
-            "en": "read digits, dates, units and the like as words", "zh": "把数字、日期、单位等读成文字",
-        }, label={"en": "Read numbers as words", "zh": "数字读成文字"}),
+        "normalise": NORMALISE,
     },
     published=tuple(Published(name, {"checkpoint": name}, known.parameters * 2 + known.vae_parameters * 4)
                     for name, known in sorted(CHECKPOINTS.items(), key=lambda one: one[0] != DEFAULT)),
