@@ -85,19 +85,24 @@ def ours(settings: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
+def official_voxcpm(folder: Path, device: str, optimize: bool):
+    """The VoxCPM package's own model, its progress bar off."""
+    from models.families.voxcpm.checkpoint import open_checkpoint
+    from models.families.voxcpm.official import official
+
+    kind = official(open_checkpoint(folder, "bench").architecture).network
+    importlib.import_module(kind.__module__).tqdm = lambda steps: steps
+    return kind.from_local(str(folder), optimize=optimize, device=device)
+
+
 class VoxCPM:
     """The package as its documentation calls it, but for the clip's samples in place of a file: its reader wants FFmpeg."""
 
     def __init__(self, folder: str):
         import torch
 
-        from models.families.voxcpm.checkpoint import open_checkpoint
-        from models.families.voxcpm.official import official
-
-        kind = official(open_checkpoint(Path(folder), "bench").architecture).network
-        importlib.import_module(kind.__module__).tqdm = lambda steps: steps
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        self._network = kind.from_local(folder, optimize=device == "cuda", device=device)
+        self._network = official_voxcpm(Path(folder), device, optimize=device == "cuda")
         vae = self._network.audio_vae
         self.rate = getattr(vae, "out_sample_rate", vae.sample_rate)
 

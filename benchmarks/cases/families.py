@@ -11,18 +11,17 @@ import argparse
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 from benchmarks.common import Result, median, timed
-from models.weights import home, making
+from benchmarks.full_size import SIZES, checkpoint
 
 ROUNDS = 7
-SIZES = {"voxcpm-0.5b": "voxcpm", "voxcpm-1.5": "voxcpm", "pocket": "pocket_tts"}
+MEASURED = ("voxcpm-0.5b", "voxcpm-1.5", "pocket")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sizes", nargs="*", default=list(SIZES), choices=SIZES)
+    parser.add_argument("--sizes", nargs="*", default=MEASURED, choices=MEASURED)
     parser.add_argument("--seconds", type=float, default=1.5, help="sound each measurement makes after the first chunk")
     parser.add_argument("--clip-seconds", type=float, default=6.0, help="length of the voice's clip")
     parser.add_argument("--cold", type=int, default=3, help="starts of the package that are measured (default %(default)s)")
@@ -31,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Result:
     rows, ours, peers, samples = [], {}, {}, {}
     for name in options.sizes:
-        settings = {"family": SIZES[name], "folder": str(_checkpoint(name)), "rounds": options.rounds,
+        settings = {"family": SIZES[name], "folder": str(checkpoint(name)), "rounds": options.rounds,
                     "seconds": options.seconds, "clip_seconds": options.clip_seconds}
         mine, theirs = (_side({**settings, "side": side}) for side in ("ours", "package"))
         cold = [timed(lambda: _side({**settings, "side": "package", "rounds": 1, "seconds": 0, "clip_seconds": 3.0}))
@@ -60,22 +59,6 @@ def _figures(side: dict[str, Any]) -> dict[str, float]:
             figures[f"{kind}_ttfa_ms"] = 1e3 * median([first for first, _ in pairs])
             figures[f"{kind}_rtf"] = median([rtf for _, rtf in pairs if rtf is not None] or [float("nan")])
     return figures
-
-
-def _checkpoint(name: str) -> Path:
-    folder = home() / "benchmarks" / f"{name}-random"
-    if not folder.is_dir():
-        print(f"making a full-size checkpoint of {name}", file=sys.stderr)
-        with making(folder) as work:
-            if SIZES[name] == "voxcpm":
-                from tests.checkpoints.make_voxcpm import full_size
-
-                full_size(work, name.removeprefix("voxcpm-"))
-            else:
-                from tests.checkpoints.make_pocket_tts import full_size
-
-                full_size(work)
-    return folder
 
 
 def _side(settings: dict[str, Any]) -> dict[str, Any]:

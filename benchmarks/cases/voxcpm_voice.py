@@ -11,7 +11,6 @@ package    the package as its documentation calls it: clip encoded in every call
 from __future__ import annotations
 
 import argparse
-import importlib
 import itertools
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,8 @@ import numpy as np
 import torch
 
 from benchmarks.common import Result, alternate, median
+from benchmarks.families import official_voxcpm
+from benchmarks.full_size import checkpoint
 from benchmarks.vits import session
 from models.events import AudioChunk, SpeechRequest
 from models.families import family
@@ -27,11 +28,9 @@ from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.families.voxcpm.checkpoint import open_checkpoint
 from models.families.voxcpm.engine import Engine
-from models.families.voxcpm.official import official
 from models.session import Session
 from models.voices.clip import Clip
-from models.weights import home, making
-from tests.checkpoints.make_voxcpm import VERSIONS, full_size
+from tests.checkpoints.make_voxcpm import VERSIONS
 
 ROUNDS = 7
 TEXT = "The ships in the harbour are waiting for the wind to turn, and so are we."
@@ -47,10 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Result:
     torch.set_num_threads(options.threads)
-    folder = home() / "benchmarks" / f"voxcpm-{options.version}"
-    if not folder.is_dir():
-        with making(folder) as work:
-            full_size(work, options.version)
+    folder = checkpoint(f"voxcpm-{options.version}")
     rate = 16000
     time_axis = np.arange(round(options.seconds * rate)) / rate
     clip = Clip((0.2 * np.sin(2 * np.pi * 140 * time_axis)).astype(np.float32), rate, WORDS)
@@ -85,14 +81,11 @@ def _spec(folder, slots: int) -> ModelSpec:
 
 
 def _package(folder, ours: Session):
-    """The package's model, in our session's number format, its progress bar off."""
-    opened = open_checkpoint(folder, "bench")
-    module = importlib.import_module(official(opened.architecture).network.__module__)
-    module.tqdm = lambda steps: steps
-    network = official(opened.architecture).network.from_local(str(folder), optimize=False, device=ours.spec.device)
-    if ours.model.precision != opened.config["dtype"]:
-        raise SystemExit(f"the package runs in {opened.config['dtype']} and our session in {ours.model.precision}")
-    return network
+    """The package's model, in our session's number format."""
+    theirs = open_checkpoint(folder, "bench").config["dtype"]
+    if ours.model.precision != theirs:
+        raise SystemExit(f"the package runs in {theirs} and our session in {ours.model.precision}")
+    return official_voxcpm(folder, ours.spec.device, optimize=False)
 
 
 def _ours(speaker: Session, clip: Clip) -> Iterator[np.ndarray]:
