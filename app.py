@@ -52,6 +52,9 @@ def parser() -> argparse.ArgumentParser:
     say.add_argument("--options", action="store_true",
                      help="list the model's controls (with no --model: every model's)")
     say.add_argument("--out", type=Path, default=Path("speech.wav"), help="the WAV file (default: speech.wav)")
+    say.add_argument("--request-sequence", type=Path, metavar="FILE.json", dest="sequence",
+                     help="speak a list of requests through one session instead: [{\"text\": ..., \"out\": ...}, ...]")
+    say.add_argument("--metrics", type=Path, metavar="OUT.json", help="write the figures of every request of the list")
     clone = commands.add_parser("clone", parents=[shared], help="fit and save a voice from a recording")
     clone.add_argument("name", help="what the voice is to be called")
     clone.add_argument("clip", type=Path, help="a recording of one person speaking, about 10 s or more")
@@ -107,6 +110,10 @@ def main(arguments: list[str] | None = None) -> int:
             from cli.controls import listing
             print(listing(config.only(options.model) if options.model else config))
             return 0
+        if options.sequence:
+            from cli.sequence import run_sequence
+            return run_sequence(config.only(options.model or config.server.default_model), options.sequence,
+                                options.metrics)
         from cli.say import say
         return say(config.only(options.model or config.server.default_model), options.text, options.voice,
                    options.language, options.speed, options.seed, options.controls, options.out)

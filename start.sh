@@ -18,6 +18,7 @@ bash start.sh [serve] [--host H] [--port P] [--config F] [--log-file F]   instal
 bash start.sh reload [--port P]                                           have the running server read its configuration again
 bash start.sh setup                                                       install and fetch only
 bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--option NAME=VALUE]... [--out FILE.wav]
+bash start.sh say --request-sequence FILE.json [--metrics OUT.json] [--model M]   speak a list through one session
 bash start.sh say --options [--model M]                                   list the controls that --option sets
 bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L]   save a voice; say ... --voice NAME speaks in it
 bash start.sh fetch [NAME] [--mirror modelscope]                          download a checkpoint ahead; without a name, list them

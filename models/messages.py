@@ -288,6 +288,16 @@ MESSAGES: dict[str, dict] = {
         "en": "The configuration {path} can't be read: {reason}.",
         "zh": "无法读取配置 {path}：{reason}。",
     },
+    "sequence_file": {
+        "status": 422,
+        "en": "{path} can't be read ({reason}): it must be a JSON list such as [{{\"text\": \"Hello\", \"out\": \"hello.wav\"}}].",
+        "zh": "无法读取 {path}（{reason}）：内容应为 JSON 列表，例如 [{{\"text\": \"你好\", \"out\": \"hello.wav\"}}]。",
+    },
+    "sequence_invalid": {
+        "status": 422,
+        "en": "Request {number} of the list can't be spoken: {error}.",
+        "zh": "列表中的第 {number} 个请求有误：{error}。",
+    },
     "folder_missing": {
         "status": 500,
         "en": "The folder {path} does not exist: make it first, or choose another.",
