@@ -146,6 +146,7 @@ class VitsModel:
         rng = np.random.Generator(np.random.SFC64(seed))
         for samples in network.speak(ids, self._scales(stock.piper, request), stock.speaker, rng):
             yield np.clip(samples * network.gain, -1.0, 1.0)
+            turn.gap()
         if pause := PAUSES[segment.ends] * (segment is not plan.segments[-1]):
             yield np.zeros(round(pause / request.speed * self.sample_rate), np.float32)
 

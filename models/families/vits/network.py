@@ -43,7 +43,8 @@ class Network:
 
     def speak(self, ids: list[int], scales: Scales, speaker: int | None, rng: np.random.Generator,
               first: int = FIRST_WINDOW, largest: int = LARGEST_WINDOW) -> Iterator[np.ndarray]:
-        """float32 samples of one utterance, window by window; what is heard doesn't depend on the windows."""
+        """float32 samples of one utterance, window by window; what is heard doesn't depend on the windows. Between two
+        of them another utterance may be spoken."""
         values = self._encode(ids, scales, speaker, rng)
         yield from self._decode(values, rng, first, largest)
 
