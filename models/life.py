@@ -1,4 +1,4 @@
-"""The states a session goes through, and waiting for them."""
+"""A session's model and the states it goes through."""
 from __future__ import annotations
 
 import logging
@@ -6,14 +6,14 @@ import threading
 from collections.abc import Callable
 
 from models.errors import SpeechError
-from models.families.protocol import ModelSpec
+from models.families.protocol import Model, ModelSpec
 
 log = logging.getLogger("readyvoice.session")
 STATES = ("registered", "loading", "warming", "ready", "failed", "unloaded")
 
 
 class Life:
-    """Where a model stands. Public methods may be called from any thread.
+    """A model, or none yet, and where it stands. Public methods may be called from any thread.
 
     watch: told when the state changes, on the thread that changes it.
     """
@@ -22,6 +22,7 @@ class Life:
         self.spec, self._watch = spec, watch
         self.state, self.reason = "registered", ""
         self.error: SpeechError | None = None  # what `reason` says in English, where it is one of our sentences
+        self._model: Model | None = None
         self._changed = threading.Condition()
         self._closing = False
         self._leaving = False  # the model is about to be unloaded, to be loaded again some day
@@ -32,6 +33,19 @@ class Life:
         """Loaded, and not about to go."""
         with self._changed:
             return self.state == "ready" and not (self._closing or self._leaving or self._retired)
+
+    @property
+    def model(self) -> Model:
+        """The loaded model, for what may be asked of it from any thread. Raises as `must_be_ready`."""
+        model = self._model
+        if model is None or self.state != "ready":
+            self.must_be_ready()
+        return model
+
+    @property
+    def loaded(self) -> Model | None:
+        """The model if there is one, in whatever state."""
+        return self._model
 
     def must_be_ready(self) -> None:
         if self.state == "failed":

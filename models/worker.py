@@ -22,6 +22,7 @@ from models.speaking import answer, speak_next
 log = logging.getLogger("readyvoice.session")
 HEALTHY_AFTER = 600.0  # seconds of service after which a session may be restarted once more
 FAILURES_IN_A_ROW = 3  # unexpected errors after which the model is taken to be broken
+STEP_ASIDE = 0.012  # seconds between a request's first segment and its second
 TRIM_EVERY = 10  # requests after which an idle session returns freed memory to the system
 
 Result = TypeVar("Result")
@@ -40,7 +41,6 @@ class Worker(Life):
         self.load_seconds: float | None = None
         self.warm_seconds: float | None = None
         self.memory_bytes = self.served = self.restarts = 0
-        self._model: Model | None = None
         self._jobs: list[Job] = []
         self._asked: deque[tuple[Callable[[Model], object], Future]] = deque()
         self._order = FairOrder()
@@ -61,19 +61,6 @@ class Worker(Life):
             if self.state in ("registered", "unloaded") and not self._closing and not self._retired:
                 self._become("loading")
                 self._begin()
-
-    @property
-    def model(self) -> Model:
-        """The loaded model, for what may be asked of it from any thread. Raises as `must_be_ready`."""
-        model = self._model
-        if model is None or self.state != "ready":
-            self.must_be_ready()
-        return model
-
-    @property
-    def loaded(self) -> Model | None:
-        """The model if there is one, in whatever state."""
-        return self._model
 
     def enqueue(self, job: Job) -> None:
         """Raises SpeechError("queue_full"), and as `must_be_ready`."""
@@ -212,8 +199,16 @@ class Worker(Life):
             self._speaking, job.turn.gap = job, self._gap
         self._speak(job)
         self._speaking = None
+        if job.next == 1 and job.metrics.audio_seconds > 1:
+            self._step_aside(job)
         if self._broken:
             raise RuntimeError(f"{FAILURES_IN_A_ROW} requests in a row broke the model")
+
+    def _step_aside(self, job: Job) -> None:
+        """A core for those who carry its first sound to the listener, while that lasts and nobody else waits."""
+        with self._changed:
+            if self._jobs == [job] and not self._asked:
+                self._changed.wait(STEP_ASIDE)
 
     def _end_those_over(self) -> None:
         for job in [job for job in self._jobs if job is not self._speaking]:

@@ -157,7 +157,9 @@ struct Network : Engine {
         std::fill(bins, bins + G::kBefore * G::kBins, 0.0f);
         std::fill(bins + (G::kBefore + rows) * G::kBins, bins + (G::kBefore + rows + G::kBehind) * G::kBins, 0.0f);
         signal.spectrum(pool, pitch, noise, 2 * n, bins + G::kBefore * G::kBins);
-        signal.waveform(pool, generator.run(pool, in, bins), samples);
+        Rows<float> spoken = generator.run(pool, in, bins);
+        pool.between();
+        signal.waveform(pool, spoken, samples);
     }
 
     template <class Do>
