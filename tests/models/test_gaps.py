@@ -22,7 +22,7 @@ from models.session import Session
 from tests.waiting import until
 
 LINE = "The quick brown fox jumps over the lazy dog."
-BOOK = " ".join(f"Chapter {number} begins here, and it tells of the sea, of ships, and of the people who sail them." for number in range(1, 6))
+BOOK = " ".join(f"Chapter {number} begins here, and it tells of the sea, of ships, and of the people who sail them." for number in range(1, 12))
 FOREVER = 1e9
 
 
