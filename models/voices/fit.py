@@ -53,7 +53,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class First:
-    """What is there before any fitting. blend: (stock voice, share). table: float32 [510, 256]. likeness: to the clip."""
+    """What is there before any fitting. blend: (stock voice, share). table: float32 [510, 256]. likeness: to the clip.
+    """
 
     blend: list[tuple[str, float]]
     table: Tensor
@@ -240,5 +241,6 @@ def _embedded(clip: Clip) -> np.ndarray:
 def halves(clip: Clip) -> float:
     """How much a clip is like itself."""
     middle = len(clip.samples) // 2
-    one, two = (speaker_encoder().embed(part, clip.sample_rate) for part in (clip.samples[:middle], clip.samples[middle:]))
+    parts = clip.samples[:middle], clip.samples[middle:]
+    one, two = (speaker_encoder().embed(part, clip.sample_rate) for part in parts)
     return float(one @ two)

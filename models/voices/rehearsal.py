@@ -33,11 +33,13 @@ class Rehearsal:
 
     def say(self, line: int, table: Tensor, seed: int = 0) -> np.ndarray:
         """One line in a voice [510, 256]: float32 samples at `SAMPLE_RATE`."""
-        ids = self._ids[line]
+        return self.speak(self._ids[line], table, seed)
+
+    def speak(self, ids: list[int], table: Tensor, seed: int = 0) -> np.ndarray:
+        """Any phoneme ids, the same way."""
         style = table[len(ids) - 1].cpu().numpy()
         with self._turn, torch.inference_mode():
-            boxed = [phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]
-            return self._engine.speak(boxed, style, 1.0, engine.Noise(seed))[0]
+            return self._engine.speak([phonemes.BOUNDARY, *ids, phonemes.BOUNDARY], style, 1.0, engine.Noise(seed))[0]
 
 
 __all__ = ["SAMPLE_RATE", "Rehearsal"]
