@@ -58,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
     clone.add_argument("--transcript", default="", help="what is said in it (default: found by listening)")
     clone.add_argument("--language", default="", help="language tag of the recording (default: found by listening)")
     clone.add_argument("--consent", default="", help="who says that the speaker agrees, by name")
+    clone.add_argument("--shared", action="store_true", help="everybody who uses the page may speak in it")
     fetch = commands.add_parser("fetch", parents=[shared], help="download a checkpoint ahead")
     fetch.add_argument("name", nargs="?", help="which one (default: list them)")
     fetch.add_argument("--mirror", choices=("modelscope",), help="where from instead of the model hub")
@@ -102,7 +103,8 @@ def main(arguments: list[str] | None = None) -> int:
             return fetch_checkpoint(options.name) if options.name else list_checkpoints()
         if options.command == "clone":
             from cli.clone import clone
-            return clone(options.name, options.clip, options.transcript, options.language, options.consent)
+            return clone(options.name, options.clip, options.transcript, options.language, options.consent,
+                         options.shared)
         if options.options:
             from cli.controls import listing
             print(listing(config.only(options.model) if options.model else config))

@@ -35,10 +35,11 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
         session.start()
         session.wait_ready()
         cloned = _cloned(session, voice)
-        voice = f"{PREFIX}{cloned.id}" if cloned else voice
+        clip = Library().clip(cloned.id, None) if cloned and session.saved_voices == "clip" else None
+        voice = "" if clip else f"{PREFIX}{cloned.id}" if cloned else voice
         began = time.monotonic()
         speech = session.run(SpeechRequest(text, session.spec.id, voice, language, speed, seed,
-                                           controls))
+                                           controls, clip))
         partial = out.with_name(f".{out.name}.part")
         note = synthetic_note(cloned.name) if cloned else ""
         partial.write_bytes(to_wav(speech.samples, speech.sample_rate, note))
@@ -54,7 +55,7 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
 
 def _cloned(session: Session, name: str) -> SavedVoice | None:
     """The saved voice of that name, where the model speaks in saved voices and has none of its own so called."""
-    if session.spec.family != "kokoro" or not name or name in (voice.id for voice in session.model.voices()):
+    if not session.saved_voices or not name or name in (voice.id for voice in session.model.voices()):
         return None
     try:
         return Library().named(name, None)

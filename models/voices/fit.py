@@ -81,6 +81,37 @@ def preview(clip: Clip, progress: Callable[[str], None] = lambda line: None) -> 
     return shares, known.mixed(shares)
 
 
+@dataclass(frozen=True)
+class First:
+    """What is there before any fitting. blend: (stock voice, share). table: float32 [510, 256]. likeness: to the clip."""
+
+    blend: list[tuple[str, float]]
+    table: Tensor
+    likeness: float
+
+    @property
+    def mix(self) -> str:
+        """As a voice that can be spoken in at once: "af_heart(0.6)+am_michael(0.4)"."""
+        return "+".join(f"{voice}({share:.3f})" for voice, share in self.blend)
+
+    def state(self) -> dict[str, Tensor]:
+        """As saved in states/kokoro.safetensors."""
+        return {"style": self.table.contiguous()}
+
+
+def first(clip: Clip, progress: Callable[[str], None] = lambda line: None) -> First:
+    """`preview`, and how alike it is."""
+    shares, table = preview(clip, progress)
+    return First(shares, table, _look(rehearsal(progress), table, _target(clip), (0,))[0])
+
+
+def sample(table: Tensor) -> tuple[np.ndarray, int]:
+    """A voice [510, 256] saying one of `LINES`: float32 mono samples, and their rate in Hz."""
+    stage = rehearsal()
+    with torch.no_grad():
+        return stage.say(0, stage.row(table, 0)).samples.cpu().numpy(), SAMPLE_RATE
+
+
 def fit(clip: Clip, watch: Callable[[Progress], None] = lambda progress: None, stop: threading.Event | None = None,
         seconds: float = SECONDS, steps: int = STEPS, progress: Callable[[str], None] = lambda line: None) -> Fitted:
     """Refine the blend until it is done, the time is over or `stop` is set: the best so far is kept in any case.
