@@ -36,7 +36,7 @@ def _with_saved(pool: Pool, request: SpeechRequest, owner: str) -> Destined:
     session = pool.session_for(request)
     names = " + ".join(voice.name for voice in voices)
     if session.saved_voices == "clip":
-        if request.voice != f"{saved.PREFIX}{voices[0].id}":
+        if request.voice.strip() != f"{saved.PREFIX}{voices[0].id}":
             raise SpeechError("saved_mix_unsupported", "voice", model=session.spec.id)
         return Destined(session, replace(request, voice="", clip=clip_of(voices[0])), names)
     if not session.saved_voices:

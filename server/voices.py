@@ -89,7 +89,7 @@ def voice_routes(drafts: Drafts) -> APIRouter:
         draft = drafts.get(body.clip, owner)
         if not body.consent:
             raise SpeechError("consent_missing", "consent")
-        if draft.fit is not None and not draft.fit.over:
+        if any(work is not None and not work.over for work in (draft.preview, draft.fit)):
             raise SpeechError("fit_busy", "clip")
         voice = await desk(_save, draft, body)
         drafts.drop(body.clip, owner)

@@ -33,13 +33,15 @@ class Rehearsal:
     """The network and the lines it says. lines: short English sentences."""
 
     def __init__(self, lines: tuple[str, ...], path: Path | None = None, progress: Callable[[str], None] = lambda line: None):
-        self.device, dtype = device.resolve("auto", "auto")
+        where, precision = device.choose("auto", "auto")
+        self.device = torch.device(where)
         folder = weights.fetch(path, progress)
         with torch.device("meta"):
             self._network = KokoroNetwork()
         self._network.load_state_dict(checkpoint.read(weights.model_file(folder)), assign=True)
         self._network.requires_grad_(False).eval().to(self.device)
-        self._network.decoder.narrow(torch.bfloat16 if self.device.type == "cuda" else dtype)
+        # float16's range is too small for gradients
+        self._network.decoder.narrow(torch.bfloat16 if precision == "float16" else getattr(torch, precision))
         vocabulary = phonemes.vocabulary(folder)
         self._ids = [phonemes.ids(kokoro(line, "en-us"), vocabulary) for line in lines]
 
