@@ -88,7 +88,7 @@ def test_record_clone_save_reload_and_speak(studio, joe):
     tab.page.click(".rv-record")
     tab.page.wait_for_selector(".rv-record-stop:visible")
     tab.page.wait_for_timeout(9500)
-    assert re.fullmatch(r"(9|10|11) of 60 s", tab.page.inner_text(".rv-time"))
+    assert int(re.fullmatch(r"(\d+) of 60 s", tab.page.inner_text(".rv-time"))[1]) >= 9
     tab.page.click(".rv-record-stop")
     tab.page.wait_for_selector(".rv-findings li", timeout=60_000)
     assert "of speech" in tab.page.inner_text(".rv-findings") and tab.page.get_attribute(".rv-kept", "d").count("M") > 200

@@ -109,7 +109,7 @@ export function mount(element) {
     const text = ({ name, notes = '', transcript = '', tags }) => [name, notes, transcript, ...tags].join(' ').toLowerCase();
     const found = all.filter((voice) => words.every((word) => text(voice).includes(word)));
     search.hidden = all.length < SEARCHED;
-    const state = JSON.stringify([locale(), renaming, found, all.length, catalog.models.map(({ id, state: how }) => [id, how])]);
+    const state = JSON.stringify([locale(), renaming, found, all.length, library.known(), catalog.models.map(({ id, state: how }) => [id, how])]);
     if (state === shown) return;
     shown = state;
     const none = make('p', { class: 'rv-soft', text: t(all.length ? 'mine.nothing' : 'mine.none') });
