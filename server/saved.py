@@ -13,6 +13,8 @@ from models.voices import saved
 from models.voices.clip import Clip
 from models.voices.record import SavedVoice
 
+NAMES = 6  # that a file's comment has room for
+
 
 @dataclass(frozen=True)
 class Destined:
@@ -34,7 +36,7 @@ def _with_saved(pool: Pool, request: SpeechRequest, owner: str) -> Destined:
     library = saved.library()
     voices = [library.get(voice_id, owner) for voice_id in saved.named(request.voice)]
     session = pool.session_for(request)
-    names = " + ".join(voice.name for voice in voices)
+    names = " + ".join(voice.name for voice in voices[:NAMES]) + (" …" if len(voices) > NAMES else "")
     if session.saved_voices == "clip":
         if request.voice.strip() != f"{saved.PREFIX}{voices[0].id}":
             raise SpeechError("saved_mix_unsupported", "voice", model=session.spec.id)
