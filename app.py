@@ -34,6 +34,9 @@ def parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", parents=[shared], help="load, warm and serve the page (what start.sh does)")
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1, this machine only)")
     serve.add_argument("--port", type=int, help="port to listen on (default: 6006)")
+    serve.add_argument("--password-file", type=Path, metavar="FILE",
+                       help="file with the password of page and API (default: READYVOICE_PASSWORD, else one is made on "
+                            "any address but this machine's own)")
     reload = commands.add_parser("reload", parents=[shared], help="have the server read its configuration again")
     reload.add_argument("--port", type=int, help="the server's port (default: the configuration's)")
     commands.add_parser("setup", parents=[shared], help="install and fetch everything, without serving")
@@ -52,6 +55,9 @@ def parser() -> argparse.ArgumentParser:
     say.add_argument("--options", action="store_true",
                      help="list the model's controls (with no --model: every model's)")
     say.add_argument("--out", type=Path, default=Path("speech.wav"), help="the WAV file (default: speech.wav)")
+    say.add_argument("--request-sequence", type=Path, metavar="FILE.json", dest="sequence",
+                     help="speak a list of requests through one session instead: [{\"text\": ..., \"out\": ...}, ...]")
+    say.add_argument("--metrics", type=Path, metavar="OUT.json", help="write the figures of every request of the list")
     clone = commands.add_parser("clone", parents=[shared], help="fit and save a voice from a recording")
     clone.add_argument("name", help="what the voice is to be called")
     clone.add_argument("clip", type=Path, help="a recording of one person speaking, about 10 s or more")
@@ -59,6 +65,9 @@ def parser() -> argparse.ArgumentParser:
     clone.add_argument("--language", default="", help="language tag of the recording (default: found by listening)")
     clone.add_argument("--consent", default="", help="who says that the speaker agrees, by name")
     clone.add_argument("--shared", action="store_true", help="everybody who uses the page may speak in it")
+    keys = commands.add_parser("keys", parents=[shared], help="make, list and revoke keys for programs")
+    keys.add_argument("action", choices=("add", "list", "revoke"), nargs="?", default="list")
+    keys.add_argument("name", nargs="?", default="", help="whose key it is")
     fetch = commands.add_parser("fetch", parents=[shared], help="download a checkpoint ahead")
     fetch.add_argument("name", nargs="?", help="which one (default: list them)")
     fetch.add_argument("--mirror", choices=("modelscope",), help="where from instead of the model hub")
@@ -81,6 +90,9 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "reload":
             from cli.reload import reload
             return reload(options.config, options.port)
+        if options.command == "keys":
+            from cli.keys import keys
+            return keys(options.action, options.name)
         families = [name.strip() for names in options.families for name in names.split(",") if name.strip()]
 
         def read() -> Config:
@@ -88,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         config = read()
         if options.command == "serve":
-            return serve(config, options.config, read)
+            return serve(config, options.config, read, options.password_file)
         if options.command == "setup":
             from cli.fleet import fetch_weights
             from cli.progress import Steps
@@ -109,6 +121,10 @@ def main(arguments: list[str] | None = None) -> int:
             from cli.controls import listing
             print(listing(config.only(options.model) if options.model else config))
             return 0
+        if options.sequence:
+            from cli.sequence import run_sequence
+            return run_sequence(config.only(options.model or config.server.default_model), options.sequence,
+                                options.metrics)
         from cli.say import say
         return say(config.only(options.model or config.server.default_model), options.text, options.voice,
                    options.language, options.speed, options.seed, options.controls, options.out)

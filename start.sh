@@ -14,10 +14,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 GRADIO_ANALYTICS_ENABLED=False
 
 usage() {
     cat <<'TEXT'
-bash start.sh [serve] [--host H] [--port P] [--config F] [--log-file F]   install, fetch, warm, serve the page
+bash start.sh [serve] [--host H] [--port P] [--config F] [--log-file F] [--password-file F]   install, fetch, warm, serve the page
+bash start.sh keys [list | add NAME | revoke NAME]                        keys for programs that call a server with a password
 bash start.sh reload [--port P]                                           have the running server read its configuration again
 bash start.sh setup                                                       install and fetch only
 bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--option NAME=VALUE]... [--out FILE.wav]
+bash start.sh say --request-sequence FILE.json [--metrics OUT.json] [--model M]   speak a list through one session
 bash start.sh say --options [--model M]                                   list the controls that --option sets
 bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L]   save a voice; say ... --voice NAME speaks in it
 bash start.sh fetch [NAME] [--mirror modelscope]                          download a checkpoint ahead; without a name, list them
@@ -130,7 +132,7 @@ with p.sync_playwright() as play: raise SystemExit(not pathlib.Path(play.chromiu
 COMMAND=serve
 EXTRAS=""
 case "${1:-}" in
-    serve|reload|setup|say|clone|fetch|test|bench) COMMAND="$1"; shift ;;
+    serve|reload|keys|setup|say|clone|fetch|test|bench) COMMAND="$1"; shift ;;
     help|-h|--help) usage; exit 0 ;;
     -*|"") ;;
     *) echo "There is no command $1." >&2; usage >&2; exit 2 ;;
@@ -141,9 +143,9 @@ case "$COMMAND" in
         check test && install test
         browser >/dev/null || fail 2 "a Chromium is needed for the page's tests and could not be installed: install one (on Debian: apt install chromium) and start again"
         cd "$HERE" && exec "$PY" -m pytest "$@" ;;
-    reload) # nothing to check or install: what serves is installed
+    reload|keys) # nothing to check or install: what serves is installed
         "$PY" -c '' 2>/dev/null || fail 2 "nothing is installed here yet: start the server with bash start.sh"
-        exec "$PY" "$HERE/app.py" reload "$@" ;;
+        exec "$PY" "$HERE/app.py" "$COMMAND" "$@" ;;
     bench)
         case "${1:-}" in families|voxcpm-voice) EXTRAS="voxcpm pocket_tts" ;; esac
         check bench && install bench

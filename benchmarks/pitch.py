@@ -28,6 +28,16 @@ def final(samples: np.ndarray, sample_rate: int, base: float, end: float | None 
     return float(12 * np.log2(np.median(last) / base))
 
 
+def around(samples: np.ndarray, sample_rate: int, base: float, at: float) -> tuple[float, float]:
+    """Semitones over `base` (Hz) of the last voiced sound before `at` seconds and of the first behind it; nan where there
+    is none within three times as long."""
+    times, hertz = track(samples, sample_rate, NEAR[0] * base, NEAR[1] * base)
+    count = round(LAST / STEP)
+    before = hertz[(times <= at) & (times > at - 3 * LAST)][-count:]
+    behind = hertz[(times > at) & (times <= at + 3 * LAST)][:count]
+    return tuple(float(12 * np.log2(np.median(part) / base)) if len(part) else float("nan") for part in (before, behind))
+
+
 def middle(samples: np.ndarray, sample_rate: int) -> float:
     """The median pitch in Hz."""
     return float(np.median(track(samples, sample_rate)[1]))

@@ -18,6 +18,7 @@ from models.config import Config, load_config
 from models.errors import SpeechError
 from models.pool import Pool
 from models.reload import apply
+from server.auth.secret import operator_key
 
 log = logging.getLogger("readyvoice.reload")
 POLL = 0.3  # seconds between two looks at the server
@@ -69,7 +70,8 @@ def reload(config: Path, port: int | None) -> int:
         raise SpeechError("server_unknown", "port", port=port)
     load_config(Path(server.config))
     host = f"[{server.host}]" if ":" in server.host else server.host
-    with httpx.Client(base_url=f"http://{host}:{server.port}", timeout=10, trust_env=False) as client:
+    allowed = {"Authorization": f"Bearer {operator_key()}"}
+    with httpx.Client(base_url=f"http://{host}:{server.port}", headers=allowed, timeout=10, trust_env=False) as client:
         before = _reloads(client)
         os.kill(server.pid, signal.SIGHUP)
         print(f"the server on port {port} reads {server.config} again …", flush=True)

@@ -13,7 +13,8 @@ from models.audio.encode import synthetic_note, to_wav
 from models.config import Config
 from models.errors import SpeechError
 from models.events import SpeechRequest
-from models.session import Session
+from models.session import Session, Speech
+from models.voices.clip import Clip
 from models.voices.library import Library
 from models.voices.record import SavedVoice
 from models.voices.saved import PREFIX
@@ -34,16 +35,12 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
     try:
         session.start()
         session.wait_ready()
-        cloned = _cloned(session, voice)
-        clip = Library().clip(cloned.id, None) if cloned and session.saved_voices == "clip" else None
-        voice = "" if clip else f"{PREFIX}{cloned.id}" if cloned else voice
+        cloned = cloned_voice(session, voice)
+        voice, clip = sounding(session, voice, cloned)
         began = time.monotonic()
         speech = session.run(SpeechRequest(text, session.spec.id, voice, language, speed, seed,
                                            controls, clip))
-        partial = out.with_name(f".{out.name}.part")
-        note = synthetic_note(cloned.name) if cloned else ""
-        partial.write_bytes(to_wav(speech.samples, speech.sample_rate, note))
-        partial.replace(out)
+        write_speech(speech, out, cloned.name if cloned else "")
         figures = speech.metrics
         print(f"{out}: {figures.audio_seconds:.2f} s of speech by {figures.model}/{cloned.name if cloned else figures.voice} in "
               f"{time.monotonic() - began:.2f} s (first sound {figures.ttfa * 1000:.0f} ms, "
@@ -53,7 +50,23 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
     return 0
 
 
-def _cloned(session: Session, name: str) -> SavedVoice | None:
+def write_speech(speech: Speech, out: Path, cloned: str) -> None:
+    """A WAV file, complete or not there. cloned: the name of the saved voice it is spoken in, "" for a stock one."""
+    partial = out.with_name(f".{out.name}.part")
+    partial.write_bytes(to_wav(speech.samples, speech.sample_rate, synthetic_note(cloned) if cloned else ""))
+    partial.replace(out)
+
+
+def sounding(session: Session, voice: str, cloned: SavedVoice | None) -> tuple[str, Clip | None]:
+    """The voice and the clip of a request in the saved voice `cloned`, or in `voice` where there is none."""
+    if cloned is None:
+        return voice, None
+    if session.saved_voices == "clip":
+        return "", Library().clip(cloned.id, None)
+    return f"{PREFIX}{cloned.id}", None
+
+
+def cloned_voice(session: Session, name: str) -> SavedVoice | None:
     """The saved voice of that name, where the model speaks in saved voices and has none of its own so called."""
     if not session.saved_voices or not name or name in (voice.id for voice in session.model.voices()):
         return None

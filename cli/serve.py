@@ -27,14 +27,22 @@ from models.audio import streaming
 from models.config import Config
 from models.errors import SpeechError
 from models.pool import Pool
+from server.auth.gate import Gate
+from server.auth.keys import KeyRing
+from server.auth.password import VARIABLE, Password, password_for
 from server.front import Front, early_app, full_app
+from server.hardening import Hardened
 
 PATIENCE = 6  # seconds streams may go on when the server is told to stop; then they are ended
 GRACE = 10  # seconds after which whatever still hangs is cut off
 
 
-def serve(config: Config, file: Path, reread: Callable[[], Config]) -> int:
-    """Until SIGTERM or SIGINT; SIGHUP has the configuration's `file` read again, by `reread`. Returns exit status."""
+def serve(config: Config, file: Path, reread: Callable[[], Config], password_file: Path | None = None) -> int:
+    """Until SIGTERM or SIGINT; SIGHUP has the configuration's `file` read again, by `reread`. Returns exit status.
+
+    Raises SpeechError("password_short") or OSError for a password that can't be used.
+    """
+    password = password_for(config.server.host, password_file)
     one_parse_at_a_time()
     steps = Steps()
     try:
@@ -53,7 +61,7 @@ def serve(config: Config, file: Path, reread: Callable[[], Config]) -> int:
     if not fetched:
         return 1
     with listener, running.noted(config.server.host, listener.getsockname()[1], file):
-        return asyncio.run(_serve(config, listener, reread, steps))
+        return asyncio.run(_serve(config, listener, reread, steps, password))
 
 
 class _Server(uvicorn.Server):
@@ -76,11 +84,13 @@ class _Server(uvicorn.Server):
             asyncio.get_running_loop().call_later(PATIENCE, self._end_streams)
 
 
-async def _serve(config: Config, listener: socket.socket, reread: Callable[[], Config], steps: Steps) -> int:
+async def _serve(config: Config, listener: socket.socket, reread: Callable[[], Config], steps: Steps,
+                 password: Password | None) -> int:
     pool = new_pool(config, steps)
     front = Front(early_app(pool))
+    entry = Hardened(Gate(front, password.text, KeyRing()) if password else front)
     ending = functools.partial(threading.Thread, target=pool.close, name="ending", daemon=True)
-    server = _Server(lambda: ending().start(), uvicorn.Config(front, log_config=None, access_log=False, lifespan="off",
+    server = _Server(lambda: ending().start(), uvicorn.Config(entry, log_config=None, access_log=False, lifespan="off",
                                            timeout_graceful_shutdown=GRACE, server_header=False))
     logging.getLogger("uvicorn.error").addFilter(_not_a_broken_stream)
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -88,7 +98,7 @@ async def _serve(config: Config, listener: socket.socket, reread: Callable[[], C
     reloader = Reloader(pool, reread, steps)
     _on_hang_up(reloader.ask, server.stop)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
-    opening = asyncio.create_task(_open(pool, front, listener, steps))
+    opening = asyncio.create_task(_open(pool, front, listener, steps, password))
     await asyncio.wait({serving, opening}, return_when=asyncio.FIRST_COMPLETED)
     reloading = None
     if opening.done() and not opening.result():
@@ -104,7 +114,7 @@ async def _serve(config: Config, listener: socket.socket, reread: Callable[[], C
     return status
 
 
-async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps) -> bool:
+async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps, password: Password | None) -> bool:
     """Load the sessions, wait until they are warm, then open the page. False when not one of them can speak."""
     await asyncio.to_thread(pool.start)
     page = asyncio.create_task(asyncio.to_thread(_import_page))  # takes seconds, so beside the loading
@@ -125,7 +135,11 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps)
     if not pool.ready:
         steps.line(6, "not every model is ready: the page shows which", always=True)
     host, port = listener.getsockname()[:2]
-    steps.line(6, f"ready: http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port} ({since_start():.1f} s in all)")
+    address = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"
+    steps.line(6, f"ready: {address} ({since_start():.1f} s in all)")
+    if password and password.made:
+        steps.line(6, f"password for this start: {password.text} (or open {address}/?token={password.text}); "
+                      f"{VARIABLE} or --password-file sets one that stays")
     return True
 
 

@@ -328,6 +328,47 @@ MESSAGES: dict[str, dict] = {
         "en": "The configuration {path} can't be read: {reason}.",
         "zh": "无法读取配置 {path}：{reason}。",
     },
+    # who may enter
+    "login_needed": {
+        "status": 401,
+        "en": "Please log in first: open the page and type the password, or send a key as Authorization: Bearer KEY.",
+        "zh": "请先登录：打开页面并输入密码，或在请求头中发送密钥 Authorization: Bearer KEY。",
+    },
+    "login_wrong": {
+        "status": 401,
+        "en": "That is not the password: please try again.",
+        "zh": "密码不正确，请重试。",
+    },
+    "login_wait": {
+        "status": 429,
+        "en": "There were too many wrong passwords: please try again in {seconds} s.",
+        "zh": "密码错误次数过多：请在 {seconds} 秒后重试。",
+    },
+    "password_short": {
+        "status": 422,
+        "en": "The password in {source} is too short: give it {least} characters or more.",
+        "zh": "{source} 中的密码太短：至少需要 {least} 个字符。",
+    },
+    "key_taken": {
+        "status": 409,
+        "en": "There is a key called {name} already: choose another name, or revoke it first.",
+        "zh": "已有名为 {name} 的密钥：请换一个名称，或先撤销它。",
+    },
+    "key_unknown": {
+        "status": 404,
+        "en": "There is no key called {name}: bash start.sh keys list shows them.",
+        "zh": "没有名为 {name} 的密钥：bash start.sh keys list 可列出全部密钥。",
+    },
+    "sequence_file": {
+        "status": 422,
+        "en": "{path} can't be read ({reason}): it must be a JSON list such as [{{\"text\": \"Hello\", \"out\": \"hello.wav\"}}].",
+        "zh": "无法读取 {path}（{reason}）：内容应为 JSON 列表，例如 [{{\"text\": \"你好\", \"out\": \"hello.wav\"}}]。",
+    },
+    "sequence_invalid": {
+        "status": 422,
+        "en": "Request {number} of the list can't be spoken: {error}.",
+        "zh": "列表中的第 {number} 个请求有误：{error}。",
+    },
     "folder_missing": {
         "status": 500,
         "en": "The folder {path} does not exist: make it first, or choose another.",

@@ -1,9 +1,14 @@
 """The figures of a request: the same numbers for page, API and logs."""
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+
+
+log = logging.getLogger("readyvoice.requests")
 
 
 @dataclass
@@ -40,10 +45,14 @@ class RequestMetrics:
 
 
 class MetricsBook:
-    """The last `capacity` requests by id, oldest forgotten first. Safe from any thread."""
+    """The last `capacity` requests by id, oldest forgotten first. Safe from any thread.
+
+    observers: each told of every request that has ended, on its session's thread; they must not block.
+    """
 
     def __init__(self, capacity: int = 2000):
         self._capacity = capacity
+        self.observers: list[Callable[[RequestMetrics], None]] = []
         self._entries: OrderedDict[str, RequestMetrics] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -56,6 +65,14 @@ class MetricsBook:
     def get(self, request_id: str) -> RequestMetrics | None:
         with self._lock:
             return self._entries.get(request_id)
+
+    def ended(self, metrics: RequestMetrics) -> None:
+        """Tell the observers. One that fails is logged: it is no reason for a session to end."""
+        for observe in self.observers:
+            try:
+                observe(metrics)
+            except Exception:
+                log.exception("request %s could not be counted", metrics.id)
 
     def forget(self, metrics: RequestMetrics) -> None:
         """Take back an entry whose request was refused after all."""

@@ -120,7 +120,13 @@ class Session:
         plan = self.model.plan(request)
         metrics = RequestMetrics(request.id, self.spec.id, plan.voice, plan.language, segments=len(plan.segments),
                                  arrived_at=time.time() - (time.monotonic() - request.arrived))
-        job = Job(request, plan, metrics, sink, self.worker.notify)
+
+        def counted(event: Event) -> None:
+            if isinstance(event, (Done, Failed)):
+                self._book.ended(metrics)
+            sink(event)
+
+        job = Job(request, plan, metrics, counted, self.worker.notify)
         self._book.add(metrics)
         try:
             self.worker.enqueue(job)

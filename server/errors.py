@@ -1,6 +1,8 @@
 """SpeechError as an HTTP answer."""
 from __future__ import annotations
 
+from collections import Counter
+
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
@@ -8,6 +10,7 @@ from models.errors import SpeechError
 from server.language import preferred
 
 RETRY_AFTER = 3  # seconds
+refused: Counter[str] = Counter()  # answers with an error instead of sound since the process began, by its code
 
 
 def error_body(error: SpeechError, language: str) -> dict:
@@ -23,6 +26,7 @@ def writable(text: str | None) -> str | None:
 
 def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:
     """The answer for an error that comes before any sound; 503 says when to come back."""
+    refused[error.code] += 1
     headers = {"Cache-Control": "no-store"}
     if error.status == 503:
         headers["Retry-After"] = str(RETRY_AFTER)

@@ -23,6 +23,7 @@ from server.openai.hearing import hearing_routes
 from server.openai.lists import list_routes
 from server.openai.speech import speech_routes
 from server.owner import Owners
+from server.prometheus import metrics_routes
 from server.reports import catalog_routes, health_routes
 from server.stream import stream_routes
 from server.voices import voice_routes
@@ -96,6 +97,7 @@ def full_app(pool: Pool) -> FastAPI:
     app.include_router(clip_routes(cloning.drafts, cloning.previews, cloning.fits))
     app.include_router(voice_routes(cloning.drafts))
     app.include_router(docs_routes())
+    app.include_router(metrics_routes(pool))
 
     @app.api_route("/v1/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
     def no_such_openai_route(path: str, request: Request):

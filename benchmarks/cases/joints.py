@@ -1,4 +1,4 @@
-"""Pitch where a sentence is cut into segments, against the same place in the sentence spoken whole.
+"""Pitch where a sentence is cut into segments, against the same place in the sentence spoken whole (vits: see `seams`).
 
 Three renderings of each sentence with one seed: cut as the session cuts it, whole, and the first piece closed with a
 full stop. What counts is the median pitch of the last voiced 150 ms before the joint, in semitones over the speaker's
@@ -26,7 +26,7 @@ LOWER = 3.0  # semitones below the whole at which a cut counts as an end
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--models", nargs="*", default=["kokoro", "joe"], help="model ids of config.toml")
+    parser.add_argument("--models", nargs="*", default=["kokoro"], help="model ids of config.toml")
 
 
 def run(options: argparse.Namespace) -> Result:

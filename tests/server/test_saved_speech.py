@@ -35,14 +35,16 @@ def visitor(served) -> httpx.Client:
 
 @pytest.fixture(scope="module")
 def anna(served):
-    with visitor(served) as client:
-        yield client
+    client = visitor(served)
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="module")
 def ben(served):
-    with visitor(served) as client:
-        yield client
+    client = visitor(served)
+    yield client
+    client.close()
 
 
 @pytest.fixture(scope="module")

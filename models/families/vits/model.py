@@ -14,6 +14,7 @@ from models.events import SpeechRequest
 from models.families.protocol import ModelSpec, Plan, Turn, Voice
 from models.families.vits import fetch
 from models.families.vits.engine import default_threads
+from models.families.vits.frames import lead
 from models.families.vits.frontend import foreign, phoneme_ids
 from models.families.vits.level import level
 from models.families.vits.network import Network, Scales
@@ -23,9 +24,10 @@ from models.memory import give_back
 from models.slots import Slots
 from models.text.segment import Segment
 
-# characters of the first and the other segments: the encoder reads a segment whole. A shorter first one would sound some
-# milliseconds sooner, but these voices let the pitch fall at its end as at a sentence's (`bench joints`).
-FIRST_LIMIT, LIMIT = 110, 320
+# characters of the first and the other segments. The first need not be short to be heard soon (see `frames.lead`), and
+# these voices let the pitch fall at the end of a short one as at a sentence's; but it is read whole while its beginning
+# is heard, which may take no longer than that.
+FIRST_LIMIT, LIMIT = 220, 320
 PAUSES = {"paragraph": 0.45, "sentence": 0.15, "clause": 0.0, "word": 0.0}  # seconds after what the voice itself leaves
 
 
@@ -144,7 +146,9 @@ class VitsModel:
             return
         seed = None if request.seed is None else [request.seed % 2**64, segment.index]
         rng = np.random.Generator(np.random.SFC64(seed))
-        for samples in network.speak(ids, self._scales(stock.piper, request), stock.speaker, rng):
+        scales, first = self._scales(stock.piper, request), segment is plan.segments[0]
+        ahead = lead(ids, stock.piper.space, scales.length) if first else None
+        for samples in network.speak(ids, scales, stock.speaker, rng, lead=ahead):
             yield np.clip(samples * network.gain, -1.0, 1.0)
         if pause := PAUSES[segment.ends] * (segment is not plan.segments[-1]):
             yield np.zeros(round(pause / request.speed * self.sample_rate), np.float32)

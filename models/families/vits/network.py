@@ -9,8 +9,9 @@ import numpy as np
 import onnxruntime as ort
 
 from models.families.vits.engine import load_stage
+from models.families.vits.frames import Frames, Lead
 from models.families.vits.prepare import Layout, StageLayout
-from models.families.vits.split import DURATION_NOISE, NOISE
+from models.families.vits.split import DURATION_NOISE
 from models.families.vits.windows import windows
 
 FIRST_WINDOW, LARGEST_WINDOW = 12, 64  # frames that leave together; benchmarks/README.md says how they were chosen
@@ -38,77 +39,78 @@ class Network:
             self._options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
         self._encoder = load_stage(folder / "encoder.onnx", threads)
         self._stages = [load_stage(folder / stage.file, threads) for stage in layout.stages]
+        self._outputs = [*layout.encoder_outputs, *filter(None, [layout.durations])]
+        self.reach = reach(layout)
         files = ("encoder.onnx", *(stage.file for stage in layout.stages))
         self.bytes = sum((folder / name).stat().st_size for name in files)  # of the weights
 
     def speak(self, ids: list[int], scales: Scales, speaker: int | None, rng: np.random.Generator,
-              first: int = FIRST_WINDOW, largest: int = LARGEST_WINDOW) -> Iterator[np.ndarray]:
-        """float32 samples of one utterance, window by window; what is heard doesn't depend on the windows."""
-        values = self._encode(ids, scales, speaker, rng)
-        yield from self._decode(values, rng, first, largest)
+              first: int = FIRST_WINDOW, largest: int = LARGEST_WINDOW,
+              lead: Lead | None = None) -> Iterator[np.ndarray]:
+        """float32 samples of one utterance, window by window; what is heard doesn't depend on the windows. lead: what
+        to read before all else, if the voice says how long its phonemes last."""
+        yield from self._decode(self.frames(ids, scales, speaker, rng, lead), first, largest)
 
     def warm(self, ids: list[int], scales: Scales, speaker: int | None) -> Iterator[str]:
         """Runs every stage in the first window's shape and in the largest one's; yields each one's name."""
         rng = np.random.default_rng(0)
-        values = self._encode(ids, scales, speaker, rng)
+        frames = self.frames(ids, scales, speaker, rng)
         yield "encoder"
-        count = FIRST_WINDOW + (2 * AHEAD + 1) * LARGEST_WINDOW
-        for name in self.layout.moving:
-            values[name] = np.resize(values[name], (*values[name].shape[:-1], count))
-        chunks = self._decode(values, rng, FIRST_WINDOW, LARGEST_WINDOW)
+        frames.resize(FIRST_WINDOW + (2 * AHEAD + 1) * LARGEST_WINDOW)
+        chunks = self._decode(frames, FIRST_WINDOW, LARGEST_WINDOW)
         next(chunks)
         yield "first window"
         for _ in chunks:
             pass
         yield "windows"
 
-    def _encode(self, ids: list[int], scales: Scales, speaker: int | None,
-                rng: np.random.Generator) -> dict[str, np.ndarray]:
-        values = {
-            "input": np.array([ids], np.int64), "input_lengths": np.array([len(ids)], np.int64),
-            "scales": np.array([scales.noise, scales.length, scales.noise_w], np.float32),
-            "sid": np.array([speaker or 0], np.int64),
-        }
-        feed = {name: values[name] for name in self.layout.inputs}
-        if self.layout.duration_shape:
-            shape = tuple(size or len(ids) for size in self.layout.duration_shape)
-            feed[DURATION_NOISE] = rng.standard_normal(shape, np.float32)
-        outputs = self._encoder.run(self.layout.encoder_outputs, feed, self._options)
-        return values | dict(zip(self.layout.encoder_outputs, outputs))
+    def frames(self, ids: list[int], scales: Scales, speaker: int | None, rng: np.random.Generator,
+               lead: Lead | None = None) -> Frames:
+        """What the encoder makes of an utterance, for as much of it as is needed at first."""
+        shape = [size or len(ids) for size in self.layout.duration_shape]
+        noise = rng.standard_normal(shape, np.float32) if shape else None
 
-    def _decode(self, values: dict[str, np.ndarray], rng: np.random.Generator, first: int,
-                largest: int) -> Iterator[np.ndarray]:
-        frames = Frames(values, self.layout, rng)
+        def read(count: int) -> dict[str, np.ndarray]:
+            values = {
+                "input": np.array([ids[:count]], np.int64), "input_lengths": np.array([count], np.int64),
+                "scales": np.array([scales.noise, scales.length, scales.noise_w], np.float32),
+                "sid": np.array([speaker or 0], np.int64),
+            }
+            feed = {name: values[name] for name in self.layout.inputs}
+            if noise is not None:
+                feed[DURATION_NOISE] = noise[..., :count]
+            return values | dict(zip(self._outputs, self._encoder.run(self._outputs, feed, self._options)))
+
+        usable = self.layout.durations and self.reach is not None
+        return Frames(read, len(ids), lead if usable else None, self.layout, rng)
+
+    def _decode(self, frames: Frames, first: int, largest: int) -> Iterator[np.ndarray]:
         columns = None
         for stage, session in zip(self.layout.stages, self._stages):
             columns = Columns(stage, session, self._options, frames, columns)
         last = self.layout.stages[-1]
         per_frame = self.hop // last.rate  # input columns of the last stage
-        if last.context is None:
+        if self.reach is None:
             first = largest = frames.count
-        for start, end in windows(frames.count, first, largest):
-            ahead = 0 if start == 0 else AHEAD * (end - start)
+        def known(end: int) -> int:
+            return frames.known(end + self.reach)
+
+        for start, end in windows(known, first, largest):
+            # only over frames that will stay, and each stage runs ahead of the one behind it
+            spare = max(0, frames.settled - self.reach - end) // len(self.layout.stages)
+            ahead = 0 if start == 0 else min(AHEAD * (end - start), spare)
             yield columns.run(start * per_frame, end * per_frame, ahead).reshape(-1)
 
 
-class Frames:
-    """What the encoder gives for one utterance, and the noise of its latent, drawn frame by frame so that it doesn't
-    depend on where windows end."""
-
-    def __init__(self, values: dict[str, np.ndarray], layout: Layout, rng: np.random.Generator):
-        self.count = values[layout.moving[0]].shape[-1]
-        self._noise = np.empty((1, layout.noise_channels, self.count), np.float32)
-        self._values, self._moving = values | {NOISE: self._noise}, {*layout.moving, NOISE}
-        self._rng, self._drawn = rng, 0
-
-    def feed(self, names: list[str], low: int, high: int) -> dict[str, np.ndarray]:
-        """The named values, those that move in time cut to the frames [low, high)."""
-        if NOISE in names and high > self._drawn:
-            fresh = self._rng.standard_normal((high - self._drawn, self._noise.shape[1]), np.float32)
-            self._noise[0, :, self._drawn:high] = fresh.T
-            self._drawn = high
-        return {name: self._values[name][..., low:high] if name in self._moving else self._values[name]
-                for name in names}
+def reach(layout: Layout) -> int | None:
+    """Frames to the right of a frame that its samples depend on; None where that is all of them."""
+    frames, per_frame = 0, 1
+    for stage in layout.stages:
+        if stage.context is None:
+            return None
+        frames += -(-stage.context // per_frame) + 1
+        per_frame *= stage.rate
+    return frames
 
 
 class Columns:
@@ -121,10 +123,16 @@ class Columns:
                  source: Columns | None):
         self._stage, self._session, self._options = stage, session, options
         self._frames, self._source = frames, source
-        self._inputs = source.count if source else frames.count
-        self.count = self._inputs * stage.rate
         self._kept: np.ndarray | None = None
         self._made = 0
+
+    @property
+    def _inputs(self) -> int:
+        return self._source.count if self._source else self._frames.count
+
+    @property
+    def count(self) -> int:
+        return self._inputs * self._stage.rate
 
     def columns(self, low: int, high: int, ahead: int) -> np.ndarray:
         """Columns [low, high), kept from before or made now; then those of `ahead` more frames are made with them."""
@@ -135,8 +143,10 @@ class Columns:
             if self._stage.context is None:
                 end = self._inputs
             fresh = self.run(begin, end, ahead)
-            if self._kept is None:
-                self._kept = np.empty((*fresh.shape[:-1], self.count), np.float32)
+            if self._kept is None or self._kept.shape[-1] < self.count:
+                kept, self._kept = self._kept, np.empty((*fresh.shape[:-1], self.count), np.float32)
+                if kept is not None:
+                    self._kept[..., :self._made] = kept[..., :self._made]
             self._kept[..., begin * rate:end * rate] = fresh
             self._made = end * rate
         return self._kept[..., low:high]

@@ -39,6 +39,11 @@ class PiperVoice:
         return parts[1] if len(parts) == 3 else self.name
 
     @property
+    def space(self) -> int | None:
+        """The id between two words, if there is one."""
+        return next(iter(self.phoneme_ids.get(" ", ())), None)
+
+    @property
     def tag(self) -> str:
         """The primary language tag: "en"."""
         return self.language.split("-")[0]

@@ -18,7 +18,7 @@ from models.families.vits.reach import reach
 from models.families.vits.split import DURATION_NOISE, NOISE, Cut, NotVits, Part, cut, without_outputs
 from models.weights import home, making
 
-FORMAT = 3  # raise it when the parts change
+FORMAT = 4  # raise it when the parts change
 EXACT = 1e-4  # largest difference between windows and the whole that passes for float noise
 PROBE = (25, 81)  # phoneme ids of the two probing runs
 
@@ -42,7 +42,7 @@ class Layout:
 
     moving: the encoder's outputs with one column per frame; its others hold for the whole segment. duration_shape:
     shape of the duration noise, 0 standing for the number of phoneme ids, empty where there is none; noise_channels:
-    rows of the first stage's noise.
+    rows of the first stage's noise. durations: the encoder's output with the frames of each phoneme id, "" without one.
     """
 
     inputs: list[str]
@@ -51,6 +51,7 @@ class Layout:
     duration_shape: list[int]
     noise_channels: int
     stages: list[StageLayout]
+    durations: str = ""
 
 
 def prepare(voice: PiperVoice, model: str, progress: Callable[[str], None]) -> tuple[Path, Layout]:
@@ -95,7 +96,8 @@ def _make(voice: PiperVoice, folder: Path) -> None:
         onnx.save(part.model, str(folder / file))
         count *= stages[-1].rate
     layout = Layout(inputs=parts.inputs, encoder_outputs=parts.encoder_outputs, moving=moving,
-                    duration_shape=duration_shape, noise_channels=channels, stages=stages)
+                    duration_shape=duration_shape, noise_channels=channels, stages=stages,
+                    durations=parts.durations if _lasting(parts, runs, frames) else "")
     _session(without_outputs(parts.encoder, parts.probes), save=folder / "encoder.onnx")
     (folder / "layout.json").write_text(json.dumps(asdict(layout), indent=1), "utf-8")
 
@@ -132,6 +134,13 @@ def _duration_shape(parts: Cut, runs: list[dict[str, np.ndarray]]) -> list[int]:
         return []
     first, second = (values[parts.duration_like].shape for values in runs)
     return [0 if (a, b) == PROBE else a for a, b in zip(first, second)]
+
+
+def _lasting(parts: Cut, runs: list[dict[str, np.ndarray]], frames: list[int]) -> bool:
+    """Whether the durations found are that: one per phoneme id, and together the number of frames."""
+    return parts.durations is not None and all(
+        values[parts.durations].size == count and round(float(values[parts.durations].sum())) == total
+        for values, count, total in zip(runs, PROBE, frames))
 
 
 def _stage(part: Part, file: str, moving: set[str], values: dict[str, np.ndarray], count: int) -> StageLayout:

@@ -38,7 +38,7 @@ class Part:
 class Cut:
     """The encoder and the stages after it, and the names of what crosses. noise_like and duration_like are the tensors
     whose shapes the noises must have, extra outputs of `encoder` for probing; duration_like is None where durations
-    need no noise."""
+    need no noise. durations: the tensor that says how many frames each phoneme id lasts, None where none is found."""
 
     encoder: ModelProto
     parts: list[Part]
@@ -46,12 +46,13 @@ class Cut:
     encoder_outputs: list[str]
     noise_like: str
     duration_like: str | None
+    durations: str | None
 
     @property
     def probes(self) -> list[str]:
         """The encoder's outputs that only probing needs."""
         likes = {self.noise_like, self.duration_like} - {None}
-        return sorted(likes - set(self.encoder_outputs))
+        return sorted(likes - {*self.encoder_outputs, self.durations})
 
 
 def cut(model: ModelProto) -> Cut:
@@ -86,10 +87,13 @@ def cut(model: ModelProto) -> Cut:
     likes = {node.input[0] for node in noises}
     encoder = _before(graph, set(encoder_outputs) | likes) - flow - decoder - {node.output[0] for node in noises}
     encoder_inputs = inputs + ([DURATION_NOISE] if early else [])
+    rounded = [node.output[0] for node in graph.node if node.op_type == "Ceil" and node.output[0] in encoder]
+    durations = rounded[0] if len(rounded) == 1 else None  # only durations are rounded up
+    outputs = sorted({*encoder_outputs, *likes, *rounded[:len(rounded) == 1]})
     return Cut(
-        encoder=flat_to_2d(_part(model, encoder, encoder_inputs, sorted({*encoder_outputs, *likes}), rename, types)),
+        encoder=flat_to_2d(_part(model, encoder, encoder_inputs, outputs, rename, types)),
         parts=parts, inputs=inputs, encoder_outputs=encoder_outputs, noise_like=last.input[0],
-        duration_like=early[0].input[0] if early else None,
+        duration_like=early[0].input[0] if early else None, durations=durations,
     )
 
 

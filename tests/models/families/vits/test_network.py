@@ -147,7 +147,8 @@ def test_the_blocked_layout_changes_nothing(network, voice, tmp_path):
 
 
 def _encoder_values(network, voice) -> dict[str, np.ndarray]:
-    return network._encode(some_ids(voice, 10), NORMAL, 0, np.random.default_rng(0))
+    frames = network.frames(some_ids(voice, 10), NORMAL, 0, np.random.default_rng(0))
+    return frames.feed([name for name in network.layout.encoder_outputs], 0, frames.count)
 
 
 def _channels(folder, stage, name) -> int:

@@ -1,0 +1,1 @@
+"""Who may enter: one gate in front of page, streams, files and API."""

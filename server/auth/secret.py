@@ -1,0 +1,42 @@
+"""The server's secret: 32 random bytes below `home()`, which only the operator can read."""
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import os
+import secrets
+
+from models.weights import home
+
+SIZE = 32
+
+
+def secret() -> bytes:
+    """Made at the first call on a machine. One that is not as we wrote it is made anew: all logins end."""
+    path = home() / "secret"
+    with contextlib.suppress(OSError):
+        kept = path.read_bytes()
+        if len(kept) == SIZE:
+            return kept
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".secret-{os.getpid()}-{secrets.token_hex(4)}")
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(secrets.token_bytes(SIZE))
+    with contextlib.suppress(FileExistsError):
+        if path.exists():  # broken: ours takes its place
+            partial.replace(path)
+        else:
+            os.link(partial, path)  # whoever came first has made it
+    partial.unlink(missing_ok=True)
+    return path.read_bytes()
+
+
+def derived(purpose: str) -> bytes:
+    """A key of its own for each purpose."""
+    return hmac.digest(secret(), purpose.encode(), hashlib.sha256)
+
+
+def operator_key() -> str:
+    """A bearer key for the operator's own commands: whoever can read the secret has it."""
+    return f"local-{derived('operator').hex()}"
