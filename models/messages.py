@@ -203,6 +203,11 @@ MESSAGES: dict[str, dict] = {
         "en": "Please say who agreed to this voice being cloned: it can't be saved without their consent.",
         "zh": "请填写是谁同意克隆这个声音：未经本人同意不能保存。",
     },
+    "voices_full": {
+        "status": 409,
+        "en": "You already have {limit} saved voices: please delete some first.",
+        "zh": "您已有 {limit} 个已保存的声音：请先删除一些。",
+    },
     "cross_site": {
         "status": 403,
         "en": "Another page asked for this in your name, and that is not allowed: please use ReadyVoice's own page.",

@@ -21,6 +21,7 @@ from server.reports import NO_STORE
 from server.schema import checked, read_json
 from server.upload import drain, read_upload
 
+MOST = 200  # voices of one owner
 EXPECTED = {
     "clip": {"en": "the handle of a checked clip", "zh": "已检查录音的编号"},
     "name": {"en": "a name for the voice", "zh": "声音的名字"},
@@ -160,13 +161,21 @@ def _shown(library: Library, voice: SavedVoice, owner: str) -> dict:
 # On threads: all of these read or write files.
 
 
+def _with_room(owner: str) -> Library:
+    """Raises SpeechError("voices_full") when `owner` has all the voices that one may have."""
+    library = saved.library()
+    if sum(voice.owner == owner for voice in library.list(owner)) >= MOST:
+        raise SpeechError("voices_full", limit=MOST)
+    return library
+
+
 def _list(owner: str, search: str, tag: str) -> list[dict]:
     library = saved.library()
     return [_shown(library, voice, owner) for voice in library.list(owner, search, tag)]
 
 
 def _save(draft: Draft, body: SaveBody) -> dict:
-    library, reference = saved.library(), draft.reference
+    library, reference = _with_room(draft.owner), draft.reference
     about: dict[str, Any] = {"language": reference.language if body.language is None else body.language,
                              "notes": body.notes, "tags": body.tags, "shared": body.shared}
     if body.transcript is not None:
@@ -179,7 +188,7 @@ def _save(draft: Draft, body: SaveBody) -> dict:
 
 
 def _import(data: bytes, owner: str) -> dict:
-    library = saved.library()
+    library = _with_room(owner)
     return _shown(library, library.import_file(data, owner), owner)
 
 
@@ -201,7 +210,7 @@ def _undo(voice: str, owner: str) -> dict:
 
 
 def _copy(voice: str, owner: str, name: str) -> dict:
-    library = saved.library()
+    library = _with_room(owner)
     return _shown(library, library.duplicate(voice, owner, name), owner)
 
 

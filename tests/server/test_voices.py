@@ -167,6 +167,18 @@ def test_saved_listed_searched_changed_deleted_and_brought_back(anna, joe):
     assert copy["id"] != voice["id"] and copy["consent"] == voice["consent"]
 
 
+def test_one_owner_has_so_many_voices(anna, ben, joe, monkeypatch):
+    monkeypatch.setattr("server.voices.MOST", 1)
+    voice = saved(anna, joe)
+    exported = anna.get(f"api/voices/{voice['id']}/export").content
+    clip = sent(anna, joe).json()["clip"]
+    for answer in (anna.post("api/voices", json={"clip": clip, "name": "Two", "who": "x", "consent": True}),
+                   anna.post(f"api/voices/{voice['id']}/copy", json={"name": "Two"}),
+                   anna.post("api/voices/import", files={"file": ("voice.zip", exported)})):
+        assert refusal(answer) == (409, "voices_full")
+    assert saved(ben, joe)["mine"]
+
+
 @pytest.mark.parametrize(("change", "status", "code"), [
     ({"consent": False}, 422, "consent_missing"), ({"who": "  "}, 422, "consent_missing"), ({"name": " "}, 422, "field_invalid"),
     ({"consent": "yes"}, 422, "field_invalid"), ({"clip": "0" * 32}, 404, "clip_unknown"), ({"owner": "x"}, 422, "field_unknown"),
