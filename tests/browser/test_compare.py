@@ -70,6 +70,7 @@ def test_side_by_side_and_blind(visit):
     told = tab.page.inner_text(".rv-compare-status")
     assert told.index(f"A was {heard['0']}") < told.index(f"B was {heard['1']}")
     tab.page.reload()
+    tab.page.wait_for_selector(".rv-tally dl > div:nth-child(2)")
     rows = {row.split("\n")[0].split(" ")[0]: row for row in tab.page.locator(".rv-tally dl > div").all_inner_texts()}
     assert "won 1 of 1" in rows[heard["1"]] and "won 0 of 1" in rows[heard["0"]]
     tab.page.click(".rv-tally-clear")
