@@ -12,6 +12,7 @@ from models.metrics import RequestMetrics
 
 MAX_AHEAD = 30.0  # seconds of audio made but not taken, beyond which a request's reader is too slow and it is parked
 NEWCOMERS_IN_A_ROW = 2
+MARGIN = 2  # how much longer than reckoned the work before a listener's next sound may take
 
 
 class Job:
@@ -68,6 +69,14 @@ class Job:
     def runs_dry_at(self) -> float:
         """When a listener who plays at once will have heard everything made so far."""
         return (self._first_audio or 0.0) + self.metrics.audio_seconds
+
+    def can_wait_for(self, other: Job) -> bool:
+        """In the middle of its own segment: whether its listener has enough to hear, by a wide margin, until that is
+        made although the first one of `other` is spoken before."""
+        segments, spoken = self.plan.segments, self.plan.segments[:self.next]
+        pace = self.metrics.compute / sum(len(segment.text) for segment in spoken)  # seconds a character
+        work = pace * (len(segments[self.next].text) + len(other.plan.segments[0].text))
+        return self.runs_dry_at > time.monotonic() + MARGIN * work
 
     def why_end(self) -> SpeechError | None:
         """The reason to stop now, if there is one."""
@@ -135,18 +144,24 @@ class FairOrder:
     A request that has not spoken yet goes first (a short line is never stuck behind an audiobook), oldest first; but
     after two newcomers in a row a started request whose listener is about to run dry gets its turn. Among started
     ones, whoever runs dry first.
+    In the middle of a started one's segment newcomers go first by the same rule, if its listener can wait for them.
     """
 
     def __init__(self) -> None:
         self._row = 0
 
-    def choose(self, jobs: list[Job]) -> Job | None:
+    def choose(self, jobs: list[Job], within: Job | None = None) -> Job | None:
+        """within: whose segment is being spoken; what is chosen then is a newcomer to speak in the middle of it."""
         able = [job for job in jobs if not job.parked]
         newcomers = [job for job in able if job.next == 0]
         started = sorted((job for job in able if job.next > 0), key=lambda job: job.runs_dry_at)
         hungry = bool(started) and started[0].runs_dry_at < time.monotonic() + 0.1
         if newcomers and not (hungry and self._row >= NEWCOMERS_IN_A_ROW):
-            self._row += 1
-            return min(newcomers, key=lambda job: job.request.arrived)
+            newcomer = min(newcomers, key=lambda job: job.request.arrived)
+            if within is None or within.can_wait_for(newcomer):
+                self._row += 1
+                return newcomer
+        if within is not None:
+            return None
         self._row = 0
         return started[0] if started else None

@@ -15,12 +15,12 @@ from models.events import SpeechRequest
 from models.families import family
 from models.families.options import described
 from models.families.protocol import ModelSpec
+from models.life import STATES
 from models.memory import resident_bytes
 from models.metrics import MetricsBook
 from models.routes import AUTO, choose
 from models.session import Session
 from models.voices import saved
-from models.worker import STATES
 
 
 class Pool:

@@ -13,20 +13,22 @@ from typing import TypeVar
 from models.errors import SpeechError
 from models.families import create
 from models.families.protocol import Model, ModelSpec
+from models.gaps import Gap
 from models.job import FairOrder, Job, next_deadline
+from models.life import Life
 from models.memory import give_back, resident_bytes, trim
 from models.speaking import answer, speak_next
 
 log = logging.getLogger("readyvoice.session")
 HEALTHY_AFTER = 600.0  # seconds of service after which a session may be restarted once more
 FAILURES_IN_A_ROW = 3  # unexpected errors after which the model is taken to be broken
+STEP_ASIDE = 0.012  # seconds between a request's first segment and its second
 TRIM_EVERY = 10  # requests after which an idle session returns freed memory to the system
-STATES = ("registered", "loading", "warming", "ready", "failed", "unloaded")
 
 Result = TypeVar("Result")
 
 
-class Worker:
+class Worker(Life):
     """A model's life and its queue. Public methods may be called from any thread.
 
     watch: told on the worker thread when the state changes or a warm-up stage is over, with a line on what happened.
@@ -34,24 +36,20 @@ class Worker:
     """
 
     def __init__(self, spec: ModelSpec, watch: Callable[[str], None], warm: bool = True):
-        self.spec, self._watch, self._warm = spec, watch, warm
-        self.state, self.reason = "registered", ""
-        self.error: SpeechError | None = None  # what `reason` says in English, where it is one of our sentences
+        super().__init__(spec, watch)
+        self._warm = warm
         self.load_seconds: float | None = None
         self.warm_seconds: float | None = None
         self.memory_bytes = self.served = self.restarts = 0
-        self._model: Model | None = None
         self._jobs: list[Job] = []
         self._asked: deque[tuple[Callable[[Model], object], Future]] = deque()
         self._order = FairOrder()
-        self._changed = threading.Condition()
-        self._closing = False
         self._thread: threading.Thread | None = None
         self._ready_since = 0.0
         self._failures = self._trimmed_at = 0
         self._held = 0  # requests on their way into the queue
-        self._leaving = False  # the model is about to be unloaded, to be loaded again some day
-        self._retired = False  # it is to end for good, after its last request
+        self._gap = Gap(self._fill_gap)
+        self._speaking: Job | None = None  # whose segment the gap is in
         self.used_at = time.monotonic()  # when a request last came or ended
 
     # -- from any thread
@@ -64,35 +62,6 @@ class Worker:
                 self._become("loading")
                 self._begin()
 
-    def wait_ready(self, timeout: float | None = None) -> None:
-        """Until ready. Raises SpeechError("session_failed" or "not_ready") when that does not come."""
-        self.wait_settled(timeout)
-        self.must_be_ready()
-
-    def wait_settled(self, timeout: float | None = None) -> None:
-        """While it is getting ready."""
-        with self._changed:
-            self._changed.wait_for(lambda: self.state not in ("loading", "warming"), timeout)
-
-    def must_be_ready(self) -> None:
-        if self.state == "failed":
-            raise SpeechError("session_failed", model=self.spec.id, reason=self.reason)
-        if not self.usable:
-            raise SpeechError("not_ready", model=self.spec.id, state=self.state)
-
-    @property
-    def model(self) -> Model:
-        """The loaded model, for what may be asked of it from any thread. Raises as `must_be_ready`."""
-        model = self._model
-        if model is None or self.state != "ready":
-            self.must_be_ready()
-        return model
-
-    @property
-    def loaded(self) -> Model | None:
-        """The model if there is one, in whatever state."""
-        return self._model
-
     def enqueue(self, job: Job) -> None:
         """Raises SpeechError("queue_full"), and as `must_be_ready`."""
         with self._changed:
@@ -102,7 +71,7 @@ class Worker:
             job.queued(len(self._jobs))
             self._jobs.append(job)
             self.used_at = time.monotonic()
-            self._changed.notify_all()
+            self.notify()
 
     def ask(self, work: Callable[[Model], Result], timeout: float | None = None) -> Result:
         """Run `work(model)` on the worker thread, between two segments, and return what it returns (or raise it)."""
@@ -131,12 +100,6 @@ class Worker:
                 self._held -= 1
 
     @property
-    def usable(self) -> bool:
-        """Loaded, and not about to go."""
-        with self._changed:
-            return self.state == "ready" and not (self._closing or self._leaving or self._retired)
-
-    @property
     def idle(self) -> bool:
         """Ready, with nothing queued, running or on its way."""
         with self._changed:
@@ -162,8 +125,9 @@ class Worker:
             self._changed.notify_all()
 
     def notify(self) -> None:
-        """Something about a job changed: look again."""
+        """A job came or something about one changed: look again, even in the middle of a segment."""
         with self._changed:
+            self._gap.wanted.value = 1
             self._changed.notify_all()
 
     def wait_ended(self, timeout: float | None = None) -> None:
@@ -178,7 +142,7 @@ class Worker:
             self._closing = True
             for job in self._jobs:
                 job.cancel()
-            self._changed.notify_all()
+            self.notify()
         self.wait_ended(timeout)
 
     # -- the worker thread
@@ -218,8 +182,8 @@ class Worker:
     def _step(self) -> None:
         """Wait for something to do and do one piece of it."""
         with self._changed:
-            for job, why in [(job, why) for job in self._jobs if (why := job.why_end())]:
-                self._finish(job, why)
+            self._gap.wanted.value = 0
+            self._end_those_over()
             if not self._asked and (job := self._order.choose(self._jobs)) is None:
                 if not self._jobs and self.served >= self._trimmed_at + TRIM_EVERY:
                     self._trimmed_at = self.served
@@ -228,18 +192,55 @@ class Worker:
                     self._changed.wait(next_deadline(self._jobs))
                 return
             asked = self._asked.popleft() if self._asked else None
-        if asked is None:
-            self._speak(job)
-        else:
+        if asked is not None:
             answer(self._model, *asked)
+            return
+        if job.next > 0:
+            self._speaking, job.turn.gap = job, self._gap
+        self._speak(job)
+        self._speaking = None
+        if job.next == 1 and job.metrics.audio_seconds > 1:
+            self._step_aside(job)
+        if self._broken:
+            raise RuntimeError(f"{FAILURES_IN_A_ROW} requests in a row broke the model")
+
+    def _step_aside(self, job: Job) -> None:
+        """A core for those who carry its first sound to the listener, while that lasts and nobody else waits."""
+        with self._changed:
+            if self._jobs == [job] and not self._asked:
+                self._changed.wait(STEP_ASIDE)
+
+    def _end_those_over(self) -> None:
+        for job in [job for job in self._jobs if job is not self._speaking]:
+            if why := job.why_end():
+                self._finish(job, why)
+
+    def _fill_gap(self) -> None:
+        """In the middle of a segment: the first ones of requests that came meanwhile, if they may come first."""
+        current, began = self._speaking, time.monotonic()
+        while True:
+            with self._changed:
+                self._gap.wanted.value = 0
+                if self._broken:
+                    raise SpeechError("session_died", model=self.spec.id)
+                if why := current.why_end():
+                    raise why
+                self._end_those_over()
+                job = self._order.choose(self._jobs, within=current)
+            if job is None:
+                current.metrics.compute -= time.monotonic() - began
+                return
+            self._speak(job)
+
+    @property
+    def _broken(self) -> bool:
+        return self._failures >= FAILURES_IN_A_ROW
 
     def _speak(self, job: Job) -> None:
         """One segment of one request."""
         outcome = speak_next(self._model, job, self.spec.id)
         if outcome.broke is not None:
             self._failures = self._failures + 1 if outcome.broke else 0
-        if self._failures >= FAILURES_IN_A_ROW:
-            raise RuntimeError(f"{FAILURES_IN_A_ROW} requests in a row broke the model")
         if outcome.over:
             self._finish(job, outcome.error)
 
@@ -290,10 +291,3 @@ class Worker:
         with self._changed:
             self._leaving = False
             self._changed.notify_all()
-
-    def _become(self, state: str, reason: str = "", error: SpeechError | None = None) -> None:
-        with self._changed:
-            self.state, self.reason, self.error = state, reason, error
-            self._changed.notify_all()
-        log.info("session %s: %s%s", self.spec.id, state, f" ({reason})" if reason else "")
-        self._watch(state)

@@ -16,9 +16,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import Response
 
+from models.life import STATES
 from models.metrics import RequestMetrics
 from models.pool import Pool
-from models.worker import STATES
 from server.errors import refused
 
 log = logging.getLogger("readyvoice.requests")

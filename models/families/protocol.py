@@ -14,6 +14,7 @@ import numpy as np
 
 from models.events import SpeechRequest, WordTiming
 from models.families.device import device_of
+from models.gaps import Gap
 from models.slots import Slots
 from models.text import Segment
 from models.voices.clip import Clip
@@ -90,12 +91,14 @@ class Turn:
     """What a model may read and note while it speaks one request.
 
     state: the model's own memory between segments of this request. caches: note "hit" or "miss" per cache name.
-    voice_prepare: seconds spent making the voice state, None until it was needed.
+    voice_prepare: seconds spent making the voice state, None until it was needed. gap: for a model to call in the
+    middle of a segment, if it can speak another request's there (see `Gap`); one that never calls it isn't left.
     """
 
     state: dict[str, Any] = field(default_factory=dict)
     caches: dict[str, str] = field(default_factory=dict)
     voice_prepare: float | None = None
+    gap: Gap = field(default_factory=Gap)
 
 
 class Model(Protocol):

@@ -1,4 +1,4 @@
-"""Who speaks: a speaker encoder in torch from samples on, so that a gradient can run through it.
+"""Who speaks: a speaker encoder in torch from samples on.
 
 The network and its weights are Resemblyzer's (Apache-2.0; "Generalized End-to-End Loss for Speaker Verification", Wan
 et al. 2018): three LSTM layers over 40 mel bands of 16 kHz speech. Only the weights are taken from its package, which
@@ -28,7 +28,7 @@ _loaded: list[SpeakerEncoder] = []
 
 
 class SpeakerEncoder(nn.Module):
-    """`embed` for numpy speech; `forward` and `level` for tensors with a gradient."""
+    """`embed` for speech; `forward` for what has been resampled and levelled already."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -50,6 +50,51 @@ def test_among_running_ones_who_runs_dry_first():
     assert FairOrder().choose([ahead, behind]) is behind
 
 
+def book(ahead, compute=1.0):
+    """Five segments of one length, the first of which took `compute` seconds; `ahead` seconds of it are yet to be heard."""
+    one = job(5)
+    speak(one, ahead)
+    one.metrics.compute = compute
+    return one
+
+
+def test_a_newcomer_is_spoken_in_the_middle_of_a_segment():
+    one, now = book(60.0), time.monotonic()
+    late, early = job(1, arrived=now), job(1, arrived=now - 1)
+    assert FairOrder().choose([one, late, early], within=one) is early
+
+
+def test_only_newcomers_are():
+    one, hungrier = book(60.0), book(5.0)
+    assert FairOrder().choose([one, hungrier], within=one) is None
+    assert FairOrder().choose([one], within=one) is None
+
+
+def test_not_if_the_listener_would_run_dry():
+    """The work of two segments comes before the next sound, and may take twice as long as it did."""
+    line, enough, little, slow = job(1), book(45.0, 10.0), book(35.0, 10.0), book(45.0, 20.0)
+    assert FairOrder().choose([enough, line], within=enough) is line
+    assert all(FairOrder().choose([one, line], within=one) is None for one in (little, slow))
+
+
+def test_newcomers_in_the_middle_of_a_segment_count_as_newcomers():
+    order, one, hungry = FairOrder(), book(60.0), job(100)
+    speak(hungry, 0.01)
+    newcomers = [job(1) for _ in range(5)]
+    chosen = [order.choose([one, hungry, *newcomers], within=one) for _ in range(3)]
+    assert chosen[0] in newcomers and chosen[1] in newcomers and chosen[2] is None
+    assert order.choose([one, hungry, *newcomers]) is hungry
+
+
+def test_a_segment_that_nobody_may_interrupt_leaves_the_count_as_it_was():
+    order, tight, hungry = FairOrder(), book(0.05), job(100)
+    speak(hungry, 0.01)
+    newcomers = [job(1) for _ in range(5)]
+    assert order.choose([hungry, *newcomers]) in newcomers
+    assert order.choose([tight, *newcomers], within=tight) is None
+    assert order.choose([hungry, *newcomers]) in newcomers and order.choose([hungry, *newcomers]) is hungry
+
+
 def test_a_reader_who_takes_nothing_is_parked_until_he_takes():
     slow = job(100)
     slow.audio(np.zeros(10, np.float32), MAX_AHEAD + 1)

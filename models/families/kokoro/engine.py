@@ -13,6 +13,7 @@ from models.errors import SpeechError
 from models.families.kokoro import device, stored, weights
 from models.families.kokoro.native import build
 from models.families.kokoro.native.engine import NativeEngine
+from models.gaps import Gap
 
 BROKEN = (ValueError, OSError, RuntimeError, EOFError, AttributeError, KeyError, TypeError, pickle.UnpicklingError,
           SafetensorError)
@@ -31,8 +32,10 @@ class Noise:
 class Engine(Protocol):
     """One utterance at a time, always from the same thread."""
 
-    def speak(self, ids: list[int], style: np.ndarray, speed: float, noise: Noise) -> tuple[np.ndarray, np.ndarray]:
-        """ids: boundaries included; style float32 [256] -> float32 samples, and int64 durations in frames of 25 ms."""
+    def speak(self, ids: list[int], style: np.ndarray, speed: float, noise: Noise,
+              gap: Gap | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """ids: boundaries included; style float32 [256] -> float32 samples, and int64 durations in frames of 25 ms.
+        gap: called between layers by an engine that can speak another utterance there."""
 
     def rest(self) -> None:
         """Give working memory back."""

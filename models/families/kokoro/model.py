@@ -154,7 +154,7 @@ class KokoroModel:
         """Token ids without boundaries -> float32 samples."""
         noise = turn.state.setdefault("noise", engine.Noise(request.seed))
         boxed = [phonemes.BOUNDARY, *ids, phonemes.BOUNDARY]
-        samples = self._engine.speak(boxed, style[len(ids) - 1], request.speed, noise)[0].clip(-1.0, 1.0)
+        samples = self._engine.speak(boxed, style[len(ids) - 1], request.speed, noise, turn.gap)[0].clip(-1.0, 1.0)
         if self.spec.options.get("mem_saver"):
             self._engine.rest()
         return samples

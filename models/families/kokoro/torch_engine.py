@@ -10,6 +10,7 @@ from torch import Tensor
 
 from models.families.kokoro import checkpoint
 from models.families.kokoro.network import KokoroNetwork
+from models.gaps import Gap
 
 
 class TorchEngine:
@@ -27,8 +28,8 @@ class TorchEngine:
         """Raises CheckpointError for a file that holds something else."""
         return cls(checked(file), where, precision)
 
-    def speak(self, ids: list[int], style: np.ndarray, speed: float,
-              noise: Callable[[int], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def speak(self, ids: list[int], style: np.ndarray, speed: float, noise: Callable[[int], np.ndarray],
+              gap: Gap | None = None) -> tuple[np.ndarray, np.ndarray]:
         spoken = self._network(
             torch.tensor([ids], device=self._where), torch.from_numpy(style).unsqueeze(0).to(self._where), speed,
             lambda samples: torch.from_numpy(noise(samples)).to(self._where),

@@ -150,6 +150,7 @@ class VitsModel:
         ahead = lead(ids, stock.piper.space, scales.length) if first else None
         for samples in network.speak(ids, scales, stock.speaker, rng, lead=ahead):
             yield np.clip(samples * network.gain, -1.0, 1.0)
+            turn.gap()
         if pause := PAUSES[segment.ends] * (segment is not plan.segments[-1]):
             yield np.zeros(round(pause / request.speed * self.sample_rate), np.float32)
 

@@ -36,7 +36,7 @@ public:
 
     // ids [count] -> out [count, 512]
     void run(Pool& pool, const int64_t* ids, int count, Rows<float> out) {
-        auto rows = [&](Aligned<float>& buffer, int width) {
+        auto rows = [&](Working<float>& buffer, int width) {
             return Rows<float>{buffer.get(size_t(count) * width), count, width, width};
         };
         Rows<float> x = rows(x_, kWidth), looks = rows(wide_, 3 * kWidth), mixed = rows(mixed_, kWidth);
@@ -50,6 +50,7 @@ public:
         Inward through_gelu;
         through_gelu.act = Act::gelu;
         for (int repeat = 0; repeat < kRepeats; ++repeat) {
+            pool.between();
             run_conv(pool, look_, x, Inward{}, Outward<float>{looks});
             pool.run(kHeads, [&](int head) { attend(looks, head, mixed); });
             run_conv(pool, dense_, mixed, Inward{}, Outward<float>{x, x});
@@ -64,10 +65,10 @@ public:
         run_conv(pool, leave_, x, Inward{}, Outward<float>{out});
     }
 
-    void drop() {
-        for (auto* buffer : {&x_, &wide_, &mixed_}) buffer->drop();
+    template <class Do>
+    void working(Do each) {
+        for (auto* buffer : {&x_, &wide_, &mixed_}) each(*buffer);
     }
-    size_t bytes() const { return x_.bytes() + wide_.bytes() + mixed_.bytes(); }
 
 private:
     void attend(Rows<float> looks, int head, Rows<float> mixed) const {
@@ -103,5 +104,5 @@ private:
 
     std::vector<float> words_, positions_, gain_[3], shift_[3];
     Conv enter_, look_, dense_, inner_, outer_, leave_;
-    Aligned<float> x_, wide_, mixed_;
+    Working<float> x_, wide_, mixed_;
 };

@@ -31,6 +31,7 @@ public:
 
     // x [t, in] -> out [t or 2 t, out]; x's columns up to a whole vector must be finite
     void run(Pool& pool, Rows<float> x, Rows<float> out) {
+        pool.between();
         const int rows = out.count, wide = up(in_, W);
         norm1_.set_statistics(measure(pool, x));
         Rows<float> inner{inner_.get(size_t(rows) * out_), rows, out_, out_};
@@ -56,10 +57,10 @@ public:
         run_conv(pool, second_, inner, norm2_.leaky(kSlope), Outward<float>{out, skip});
     }
 
-    void drop() {
-        for (auto* buffer : {&inner_, &skipped_, &doubled_}) buffer->drop();
+    template <class Do>
+    void working(Do each) {
+        for (auto* buffer : {&inner_, &skipped_, &doubled_}) each(*buffer);
     }
-    size_t bytes() const { return inner_.bytes() + skipped_.bytes() + doubled_.bytes(); }
 
 private:
     static constexpr float kShare = 0.70710678118654752f, kSlope = 0.2f;
@@ -88,5 +89,5 @@ private:
     std::vector<float> pool_[4];
     int in_, out_;
     bool doubles_;
-    Aligned<float> inner_, skipped_, doubled_;
+    Working<float> inner_, skipped_, doubled_;
 };

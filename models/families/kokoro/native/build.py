@@ -26,6 +26,7 @@ COMPILERS = ("g++", "clang++", "c++")
 ZIG, ZIG_VERSION = "ziglang", "0.17.1"  # carries Clang and a C++ library: for machines without a compiler
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared", "-pthread")
 PATIENCE = 600  # seconds for one compilation; 10 to 20 are usual, a minute with zig
+LEAVE = ctypes.CFUNCTYPE(ctypes.c_int)  # `leave` of kokoro_plan and kokoro_speak
 RETRY_AFTER = 24 * 3600  # seconds until what failed is tried again
 
 
@@ -93,9 +94,10 @@ def _declared(lib: ctypes.CDLL) -> ctypes.CDLL:
     lib.kokoro_free.argtypes, lib.kokoro_free.restype = [pointer], None
     lib.kokoro_tensor.argtypes, lib.kokoro_tensor.restype = [pointer, ctypes.c_char_p, pointer, ctypes.c_long], None
     lib.kokoro_build.argtypes, lib.kokoro_build.restype = [pointer, integer, integer, integer], ctypes.c_char_p
-    lib.kokoro_plan.argtypes = [pointer, pointer, integer, pointer, ctypes.c_float, pointer]
+    gap = [ctypes.POINTER(ctypes.c_int32), LEAVE]
+    lib.kokoro_plan.argtypes = [pointer, pointer, integer, pointer, ctypes.c_float, pointer, *gap]
     lib.kokoro_plan.restype = integer
-    lib.kokoro_speak.argtypes, lib.kokoro_speak.restype = [pointer, pointer, pointer], integer
-    lib.kokoro_drop.argtypes, lib.kokoro_drop.restype = [pointer], None
+    lib.kokoro_speak.argtypes, lib.kokoro_speak.restype = [pointer, pointer, pointer, *gap], integer
+    lib.kokoro_drop.argtypes, lib.kokoro_drop.restype = [pointer, integer], None
     lib.kokoro_bytes.argtypes, lib.kokoro_bytes.restype = [pointer], ctypes.c_long
     return lib

@@ -52,16 +52,11 @@ public:
         decode_[3]->run(pool, y, out);
     }
 
-    void drop() {
-        for (auto* buffer : {&a_, &b_, &entry_}) buffer->drop();
-        encode_.drop();
-        for (auto& block : decode_) block->drop();
-    }
-
-    size_t bytes() const {
-        size_t sum = a_.bytes() + b_.bytes() + entry_.bytes() + encode_.bytes();
-        for (auto& block : decode_) sum += block->bytes();
-        return sum;
+    template <class Do>
+    void working(Do each) {
+        for (auto* buffer : {&a_, &b_, &entry_}) each(*buffer);
+        encode_.working(each);
+        for (auto& block : decode_) block->working(each);
     }
 
 private:
@@ -74,5 +69,5 @@ private:
     std::vector<std::unique_ptr<AdainBlock>> decode_;
     Conv remind_;
     float halve_[2][4];
-    Aligned<float> a_, b_, entry_;
+    Working<float> a_, b_, entry_;
 };

@@ -34,8 +34,10 @@ public:
         Statistics statistics = seen, between;
         for (int i = 0; i < kPairs; ++i) {
             const Rows<float>& from = i == 0 ? x : running;
+            pool.between();
             norm1_[i].set_statistics(statistics);
             run_conv(pool, first_[i], from, snake1_[i].behind(norm1_[i]), Outward<T>{inner}, &between);
+            pool.between();
             norm2_[i].set_statistics(between);
             const bool last = i == kPairs - 1;
             Outward<float> outward{last ? out : running, from};
@@ -71,6 +73,7 @@ public:
     }
 
     void run(Pool& pool, Rows<float> in, const Inward& inward, Rows<float> out, Rows<float> residual) {
+        pool.between();
         for (int part = 0; part < 2; ++part) {
             auto shape = [&](Rows<float> rows) {
                 return Rows<float>{rows.data + long(part) * (rate_ / 2) * rows.stride, in.count, rate_ / 2 * out_,
@@ -123,7 +126,7 @@ public:
     Rows<float> run(Pool& pool, Rows<float> features, const float* spectrum) {
         const int frames = features.count, wide = frames * kRate0, thin = wide * kRate1 + 1;
         const size_t need = size_t(thin) * kThin;  // the second stage has the larger rows x channels
-        auto rows = [&](Aligned<float>& buffer, int count, int width) {
+        auto rows = [&](Working<float>& buffer, int count, int width) {
             return Rows<float>{buffer.get(need + kThin), count, width, width};
         };
         Statistics seen;
@@ -151,17 +154,17 @@ public:
             Rows<float> sum = rows(c_, thin, kThin);
             stage(pool, 1, x, excitation, inner, sum);
             Rows<float> post{post_rows_.get(size_t(thin) * kPostStride), thin, kPostStride, kPostStride};
+            pool.between();
             run_conv(pool, post_, sum, leaky(0.01f), Outward<float>{post});
             return post;
         }
     }
 
-    void drop() {
-        for (auto* buffer : {&a_, &b_, &c_, &post_rows_}) buffer->drop();
-        inner_.drop();
+    template <class Do>
+    void working(Do each) {
+        for (auto* buffer : {&a_, &b_, &c_, &post_rows_}) each(*buffer);
+        each(inner_);
     }
-
-    size_t bytes() const { return a_.bytes() + b_.bytes() + c_.bytes() + inner_.bytes() + post_rows_.bytes(); }
 
 private:
     static Inward leaky(float slope) {
@@ -179,6 +182,6 @@ private:
     std::unique_ptr<Upsample> up0_, up1_;
     std::vector<SnakeBlock<T>> blocks_, noise_;
     Conv source0_, source1_, post_;
-    Aligned<float> a_, b_, c_, post_rows_;
-    Aligned<T> inner_;
+    Working<float> a_, b_, c_, post_rows_;
+    Working<T> inner_;
 };

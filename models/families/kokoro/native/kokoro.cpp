@@ -1,5 +1,6 @@
 // Kokoro's network for the CPU, behind a C interface. A handle owns its weights, its threads and its working memory; it
-// serves one caller at a time: kokoro_plan, then kokoro_speak for what was planned.
+// serves one caller at a time: kokoro_plan, then kokoro_speak for what was planned. Only in a call's `leave` may the same
+// thread plan and speak another utterance, whole, before it returns to the first.
 #include "albert.h"
 #include "decoder.h"
 #include "generator.h"
@@ -37,12 +38,25 @@ bool amx_allowed() { return false; }
 
 namespace {
 
+struct Gap {  // where a call may be left: `leave` is called between two layers whenever *wanted is not 0
+    const int32_t* wanted;
+    int (*leave)();
+};
+
+struct Left {};  // thrown when `leave` returned something else than 0: the call is to end unfinished
+
 struct Engine {
     virtual ~Engine() = default;
-    virtual int plan(const int64_t* ids, int count, const float* style, float speed, int64_t* frames) = 0;
-    virtual void speak(const float* noise, float* samples) = 0;
-    virtual void drop() = 0;
-    virtual size_t bytes() const = 0;
+    virtual int plan(const int64_t* ids, int count, const float* style, float speed, int64_t* frames, Gap gap) = 0;
+    virtual void speak(const float* noise, float* samples, Gap gap) = 0;
+    virtual void drop(bool aside_only) = 0;
+    virtual size_t bytes() = 0;
+};
+
+struct Utterance {  // what was planned
+    std::vector<int64_t> ids, frames;
+    float style[2 * Norm::kStyle] = {};
+    int total = 0;
 };
 
 // T: the generator's activations. careful: how all that decides durations and pitch is computed.
@@ -57,10 +71,11 @@ struct Network : Engine {
     Signal signal;
     Generator<T> generator;
     std::vector<Norm*> manner, timbre;  // led by the style's second and first half
-    Aligned<float> encoded, aligned, content, curves, shown, spectrum;
-    std::vector<int64_t> ids, frames;
-    float style[2 * kStyle] = {};
-    int total = 0;
+    Working<float> encoded, aligned, content, curves, shown, spectrum;
+    Utterance said;
+    std::vector<float> led;  // the style that `manner` and `timbre` are led by, empty before the first
+    Gap way{nullptr, nullptr};
+    bool away = false;  // another utterance is being spoken in the midst of one
 
     Network(const Tensors& tensors, int tokens, int threads, Kind careful)
         : pool(threads),
@@ -73,18 +88,40 @@ struct Network : Engine {
         prosody.norms(manner);
         features.norms(timbre);
         generator.norms(timbre);
+        pool.between = [this] { give_way(); };
     }
 
     void lead(std::vector<Norm*>& norms, const float* half) {
         pool.run(int(norms.size()), [&](int i) { norms[i]->set_style(half); });
     }
 
-    int plan(const int64_t* wanted, int count, const float* row, float speed, int64_t* lengths) override {
-        if (!std::equal(row, row + 2 * kStyle, style) || frames.empty()) {
-            std::copy_n(row, 2 * kStyle, style);
-            lead(timbre, style);
-            lead(manner, style + kStyle);
-        }
+    void lead_by(const float* style) {
+        if (!led.empty() && std::equal(led.begin(), led.end(), style)) return;
+        led.assign(style, style + 2 * kStyle);
+        lead(timbre, style);
+        lead(manner, style + kStyle);
+    }
+
+    void give_way() {
+        if (away || !__atomic_load_n(way.wanted, __ATOMIC_RELAXED)) return;
+        const Gap mine = way;
+        Utterance left = std::move(said);  // pointers into its vectors stay good
+        away = true;
+        working([](auto& buffer) { buffer.turn(); });
+        const bool over = mine.leave() != 0;
+        working([](auto& buffer) { buffer.turn(); });
+        away = false;
+        said = std::move(left);
+        way = mine;
+        lead_by(said.style);
+        if (over) throw Left{};
+    }
+
+    int plan(const int64_t* wanted, int count, const float* row, float speed, int64_t* lengths, Gap gap) override {
+        auto& [ids, frames, style, total] = said;
+        way = gap;
+        std::copy_n(row, 2 * kStyle, style);
+        lead_by(style);
         ids.assign(wanted, wanted + count);
         frames.resize(count);
         constexpr int kShown = Prosody::kShown;
@@ -96,8 +133,10 @@ struct Network : Engine {
         return total;
     }
 
-    void speak(const float* noise, float* samples) override {
+    void speak(const float* noise, float* samples, Gap gap) override {
         using G = Generator<T>;
+        auto& [ids, frames, style, total] = said;
+        way = gap;
         const int count = int(ids.size()), n = total;
         constexpr int kShown = Prosody::kShown, kWidth = Prosody::kWidth;
         Rows<float> spread{aligned.get(size_t(n) * kShown), n, kShown, kShown};
@@ -107,28 +146,39 @@ struct Network : Engine {
                 std::memcpy(spread.row(row), encoded.get(0) + size_t(t) * kShown, sizeof(float) * kShown);
         float *pitch = curves.get(size_t(4) * n), *energy = pitch + 2 * n;
         prosody.curves(pool, spread, pitch, energy);
-        Rows<float> said{content.get(size_t(count) * kWidth), count, kWidth, kWidth};
-        text.run(pool, ids.data(), count, said);
+        Rows<float> sounds{content.get(size_t(count) * kWidth), count, kWidth, kWidth};
+        text.run(pool, ids.data(), count, sounds);
         Rows<float> in{shown.get(size_t(2) * n * G::kIn), 2 * n, G::kIn, G::kIn};
-        features.run(pool, said, frames.data(), n, pitch, energy, in);
+        features.run(pool, sounds, frames.data(), n, pitch, energy, in);
 
+        pool.between();
         const size_t rows = size_t(n) * 120 + 1;
         float* bins = spectrum.get((rows + G::kBefore + G::kBehind) * G::kBins);
         std::fill(bins, bins + G::kBefore * G::kBins, 0.0f);
         std::fill(bins + (G::kBefore + rows) * G::kBins, bins + (G::kBefore + rows + G::kBehind) * G::kBins, 0.0f);
         signal.spectrum(pool, pitch, noise, 2 * n, bins + G::kBefore * G::kBins);
-        signal.waveform(pool, generator.run(pool, in, bins), samples);
+        Rows<float> spoken = generator.run(pool, in, bins);
+        pool.between();
+        signal.waveform(pool, spoken, samples);
     }
 
-    void drop() override {
-        albert.drop(), prosody.drop(), text.drop(), features.drop(), signal.drop(), generator.drop();
-        for (auto* buffer : {&encoded, &aligned, &content, &curves, &shown, &spectrum}) buffer->drop();
+    template <class Do>
+    void working(Do each) {
+        albert.working(each), prosody.working(each), text.working(each);
+        features.working(each), signal.working(each), generator.working(each);
+        for (auto* buffer : {&encoded, &aligned, &content, &curves, &shown, &spectrum}) each(*buffer);
     }
 
-    size_t bytes() const override {
-        size_t sum =
-            albert.bytes() + prosody.bytes() + text.bytes() + features.bytes() + signal.bytes() + generator.bytes();
-        for (auto* buffer : {&encoded, &aligned, &content, &curves, &shown, &spectrum}) sum += buffer->bytes();
+    void drop(bool aside_only) override {
+        working([&](auto& buffer) {
+            if (!aside_only) buffer.drop();
+            if (!away) buffer.drop_aside();  // else the utterance that was left lies there
+        });
+    }
+
+    size_t bytes() override {
+        size_t sum = 0;
+        working([&](auto& buffer) { sum += buffer.bytes() + (away ? 0 : buffer.bytes_aside()); });
         return sum;
     }
 };
@@ -177,26 +227,33 @@ const char* kokoro_build(void* handle, int tokens, int threads, int narrow) {
     }
 }
 
-// ids [count], boundaries included; style [256] -> frames of 25 ms for each id; returns their sum, -1 without memory
-int kokoro_plan(void* handle, const int64_t* ids, int count, const float* style, float speed, int64_t* frames) {
+// ids [count], boundaries included; style [256] -> frames of 25 ms for each id; returns their sum, -1 without memory,
+// -2 when `leave` ended it
+int kokoro_plan(void* handle, const int64_t* ids, int count, const float* style, float speed, int64_t* frames,
+                const int32_t* wanted, int (*leave)()) {
     try {
-        return engine(handle).plan(ids, count, style, speed, frames);
+        return engine(handle).plan(ids, count, style, speed, frames, {wanted, leave});
     } catch (const std::bad_alloc&) {
         return -1;
+    } catch (const Left&) {
+        return -2;
     }
 }
 
-// What was planned last: noise and samples are both [sum of frames * 600]; returns 0, or -1 without memory
-int kokoro_speak(void* handle, const float* noise, float* samples) {
+// What was planned last: noise and samples are both [sum of frames * 600]; returns 0, or what kokoro_plan does
+int kokoro_speak(void* handle, const float* noise, float* samples, const int32_t* wanted, int (*leave)()) {
     try {
-        engine(handle).speak(noise, samples);
+        engine(handle).speak(noise, samples, {wanted, leave});
         return 0;
     } catch (const std::bad_alloc&) {
         return -1;
+    } catch (const Left&) {
+        return -2;
     }
 }
 
-void kokoro_drop(void* handle) { engine(handle).drop(); }
+// aside_only: only what an utterance in the midst of another one used. In `leave` the other's memory is left alone.
+void kokoro_drop(void* handle, int aside_only) { engine(handle).drop(aside_only != 0); }
 
 long kokoro_bytes(void* handle) { return long(engine(handle).bytes()); }
 }

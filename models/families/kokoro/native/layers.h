@@ -62,6 +62,7 @@ public:
 
     // x [t, in] -> out [t, 512]: forward's state, then backward's
     void run(Pool& pool, Rows<float> x, Rows<float> out) {
+        pool.between();
         Rows<float> gates{gates_.get(size_t(x.count) * 2 * kGates), x.count, 2 * kGates, 2 * kGates};
         run_conv(pool, input_, x, Inward{}, Outward<float>{gates});
         pool.run(2, [&](int direction) {
@@ -83,8 +84,10 @@ public:
         });
     }
 
-    void drop() { gates_.drop(); }
-    size_t bytes() const { return gates_.bytes(); }
+    template <class Do>
+    void working(Do each) {
+        each(gates_);
+    }
 
 private:
     static void recur(const float* weight, const float* hidden, float* gates) {
@@ -104,5 +107,6 @@ private:
     }
 
     Conv input_;
-    Aligned<float> recurrent_[2], gates_;
+    Aligned<float> recurrent_[2];
+    Working<float> gates_;
 };

@@ -46,6 +46,9 @@ public:
             if (spins > kSpins) std::this_thread::yield();
     }
 
+    // Called between layers, where all that an utterance needs lies in its own rows: what it does may run another one.
+    std::function<void()> between = [] {};
+
 private:
     static constexpr int kSpins = 2000;  // some 50 microseconds: the next task of a network comes sooner than that
 

@@ -37,14 +37,16 @@ public:
         lstm_.run(pool, y, out);
     }
 
-    void drop() { a_.drop(), b_.drop(), lstm_.drop(); }
-    size_t bytes() const { return a_.bytes() + b_.bytes() + lstm_.bytes(); }
+    template <class Do>
+    void working(Do each) {
+        each(a_), each(b_), lstm_.working(each);
+    }
 
 private:
     std::vector<float> table_, gain_[kDepth], shift_[kDepth];
     std::vector<Conv> convs_;
     Lstm lstm_;
-    Aligned<float> a_, b_;
+    Working<float> a_, b_;
 };
 
 class Prosody {
@@ -132,20 +134,13 @@ public:
         }
     }
 
-    void drop() {
-        for (auto* buffer : {&a_, &b_, &c_}) buffer->drop();
-        for (auto& layer : layers_) layer->drop();
-        lstm_.drop(), shared_.drop();
+    template <class Do>
+    void working(Do each) {
+        for (auto* buffer : {&a_, &b_, &c_}) each(*buffer);
+        for (auto& layer : layers_) layer->working(each);
+        lstm_.working(each), shared_.working(each);
         for (auto& curve : blocks_)
-            for (auto& block : curve) block->drop();
-    }
-
-    size_t bytes() const {
-        size_t sum = a_.bytes() + b_.bytes() + c_.bytes() + lstm_.bytes() + shared_.bytes();
-        for (auto& layer : layers_) sum += layer->bytes();
-        for (auto& curve : blocks_)
-            for (auto& block : curve) sum += block->bytes();
-        return sum;
+            for (auto& block : curve) block->working(each);
     }
 
 private:
@@ -155,5 +150,5 @@ private:
     Conv votes_;
     std::vector<std::unique_ptr<AdainBlock>> blocks_[2];
     std::vector<float> project_[2];
-    Aligned<float> a_, b_, c_;
+    Working<float> a_, b_, c_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 static inline int up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
@@ -35,6 +36,7 @@ struct Aligned {  // grows, never shrinks until dropped
         size_ = 0;
     }
     size_t bytes() const { return size_ * sizeof(T); }
+    void swap(Aligned& other) { std::swap(data_, other.data_), std::swap(size_, other.size_); }
     ~Aligned() { drop(); }
     Aligned() = default;
     Aligned(const Aligned&) = delete;
@@ -43,4 +45,18 @@ struct Aligned {  // grows, never shrinks until dropped
 private:
     T* data_ = nullptr;
     size_t size_ = 0;
+};
+
+// What layers hand to each other. Where an utterance is left in its midst for another one, the other's rows lie aside.
+template <class T>
+struct Working {
+    T* get(size_t n) { return here_.get(n); }
+    void turn() { here_.swap(aside_); }  // pointers into either stay good
+    void drop() { here_.drop(); }
+    void drop_aside() { aside_.drop(); }
+    size_t bytes() const { return here_.bytes(); }
+    size_t bytes_aside() const { return aside_.bytes(); }
+
+private:
+    Aligned<T> here_, aside_;
 };

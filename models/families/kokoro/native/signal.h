@@ -74,12 +74,10 @@ public:
         });
     }
 
-    void drop() {
-        samples_.drop();
-        pieces_.drop();
+    template <class Do>
+    void working(Do each) {
+        each(samples_), each(pieces_);
     }
-
-    size_t bytes() const { return samples_.bytes() + pieces_.bytes(); }
 
 private:
     // One frame's samples: each harmonic's phase is interpolated between the frames' centres.
@@ -165,5 +163,5 @@ private:
     float bias_ = 0, noise_gain_ = 0;
     alignas(64) float window_[kFft], cosine_[kFft][kLanes], sine_[kFft][kLanes];
     alignas(64) float back_cosine_[kBins][2 * kLanes], back_sine_[kBins][2 * kLanes];
-    Aligned<float> samples_, pieces_;
+    Working<float> samples_, pieces_;
 };

@@ -9,7 +9,9 @@ import torch
 
 from models.errors import SpeechError
 from models.events import SpeechRequest
+from models.families.kokoro.native.engine import NativeEngine
 from models.families.protocol import Turn
+from models.gaps import Gap
 from models.memory import resident_bytes
 from tests.models.families.kokoro.conftest import make
 from tests.models.families.kokoro.official import official_model
@@ -75,6 +77,22 @@ def test_two_requests_in_turns_do_not_mix(model, say):
             if number < len(plan.segments):
                 heard[who] += model.speak(plan.segments[number], plan, requests[who], turns[who])
     assert all(np.array_equal(np.concatenate(chunks), whole) for chunks, whole in zip(heard, alone))
+
+
+def test_a_request_in_the_middle_of_another_ones_segment(model, say):
+    if not isinstance(model._engine, NativeEngine):
+        pytest.skip("no C++ compiler on this machine: torch can't be left")
+    inner = {"text": "A short line.", "voice": "jm_kumo", "speed": 1.3, "seed": 2}
+    alone, other, others = say(model, TEXT, seed=1), say(model, **inner), []
+
+    def fill():
+        others.append(say(model, **inner))
+        gap.wanted.value = len(others) < 3
+
+    gap = Gap(fill)
+    gap.wanted.value = 1
+    assert np.array_equal(say(model, TEXT, Turn(gap=gap), seed=1), alone)
+    assert len(others) == 3 and all(np.array_equal(one, other) for one in others)
 
 
 def test_speed(model, say):

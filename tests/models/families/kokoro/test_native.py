@@ -16,6 +16,7 @@ from models.families.kokoro.native import build
 from models.families.kokoro.native.build import find_compiler
 from models.families.kokoro.native.engine import KEPT_MEMORY, NativeEngine
 from models.families.kokoro.torch_engine import TorchEngine
+from models.gaps import Gap
 from tests.models.families.kokoro.conftest import LONG, SHORT, seeded, snr, tokens
 
 WORD = "hˈaɪ"
@@ -38,10 +39,22 @@ def native(request, library, tensors) -> NativeEngine:
     return NativeEngine(library, tensors, narrow, 2)
 
 
-def say(speaker, styles, phonemes: str, speed: float = 1.0, row: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def say(speaker, styles, phonemes: str, speed: float = 1.0, row: int | None = None,
+        gap: Gap | None = None) -> tuple[np.ndarray, np.ndarray]:
     ids = tokens(phonemes)[0].tolist()
     style = styles[max(0, len(ids) - 3) if row is None else row].numpy()
-    return speaker.speak(ids, style, speed, Noise(5))
+    return speaker.speak(ids, style, speed, Noise(5), gap)
+
+
+def wanted(fill) -> Gap:
+    """A gap that is filled wherever it can be."""
+    gap = Gap(fill)
+    gap.wanted.value = 1
+    return gap
+
+
+def same(some, others) -> bool:
+    return all(np.array_equal(one, other) for one, other in zip(some, others, strict=True))
 
 
 LONGEST = "a" * 510
@@ -83,9 +96,49 @@ def test_another_style_is_heard_at_once(native, styles):
     assert np.array_equal(say(native, styles, SHORT, row=20)[0], first)
 
 
+def test_another_utterance_in_the_midst_of_one_changes_neither(native, styles):
+    """In every fourth place where it may be, in another voice and at another speed: longer than the one around it, too."""
+    for outer, inner, every in ((LONG, WORD, 4), (WORD, SHORT, 12)):
+        alone, other = say(native, styles, outer, row=40), say(native, styles, inner, 1.3, row=400)
+        places, others = [], []
+
+        def fill():
+            places.append(len(places))
+            if len(places) % every == 0:
+                others.append(say(native, styles, inner, 1.3, row=400, gap=wanted(lambda: pytest.fail("three deep"))))
+
+        assert same(say(native, styles, outer, row=40, gap=wanted(fill)), alone)
+        assert len(others) == len(places) // every > 5 and all(same(one, other) for one in others)
+
+
+def test_it_is_left_only_if_that_is_wanted(native, styles):
+    say(native, styles, WORD, gap=Gap(lambda: pytest.fail("nobody wanted it")))
+
+
+def test_what_is_raised_in_its_midst_ends_it_and_leaves_it_sound(native, styles):
+    alone, places = say(native, styles, SHORT), []
+
+    def fill():
+        places.append(say(native, styles, WORD, row=400))
+        if len(places) == 3:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        say(native, styles, SHORT, gap=wanted(fill))
+    assert len(places) == 3 and same(say(native, styles, SHORT), alone)
+
+
 def test_working_memory_is_bounded(library, native, styles):
     say(native, styles, LONGEST, speed=0.5)
     assert library.kokoro_bytes(native._handle) <= KEPT_MEMORY
+
+    def once():
+        gap.wanted.value = 0
+        say(native, styles, LONG)
+
+    gap = wanted(once)
+    say(native, styles, LONGEST, gap=gap)
+    assert not gap.wanted.value and library.kokoro_bytes(native._handle) <= KEPT_MEMORY
 
 
 def test_a_style_of_another_size_is_refused(native):

@@ -8,6 +8,7 @@ import pytest
 from models.errors import SpeechError
 from models.families import family
 from models.families.protocol import ModelSpec, Turn
+from models.gaps import Gap
 from models.memory import resident_bytes
 from tests.models.families.vits.conftest import load
 
@@ -33,6 +34,28 @@ def test_a_seed_reproduces(joe, say):
     assert np.array_equal(first, again)
     assert first.shape != other.shape or not np.array_equal(first, other)
     assert not np.array_equal(say(joe, TEXT)[:8000], say(joe, TEXT)[:8000])
+
+
+@pytest.mark.parametrize("slots", [2, 1])
+def test_a_request_in_the_middle_of_another_ones_segment(say, default_folder, tmp_path, slots):
+    """Between any two windows, in another voice, even if the first one's has to leave its slot for that."""
+    for file in default_folder.glob("*.onnx*"):
+        for name in ("one", "two"):
+            shutil.copy(file, tmp_path / file.name.replace("joe", name))
+    model = load(tmp_path, voice_cache_slots=slots, mem_saver=slots == 1)
+    outer, inner = ({"voice": f"en_US-{name}-medium", "seed": 2} for name in ("one", "two"))
+    inner |= {"text": "A short line.", "speed": 1.3}
+    alone, other, others = say(model, TEXT, **outer), say(model, **inner), []
+
+    def fill():
+        others.append(say(model, **inner))
+        gap.wanted.value = len(others) < 3
+
+    gap = Gap(fill)
+    gap.wanted.value = 1
+    assert np.array_equal(say(model, TEXT, Turn(gap=gap), **outer), alone)
+    assert len(others) == 3 and all(np.array_equal(one, other) for one in others)
+    model.unload()
 
 
 def test_samples_are_float32_mono_in_range(joe, say):
