@@ -64,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     clone.add_argument("--transcript", default="", help="what is said in it (default: found by listening)")
     clone.add_argument("--language", default="", help="language tag of the recording (default: found by listening)")
     clone.add_argument("--consent", default="", help="who says that the speaker agrees, by name")
+    clone.add_argument("--shared", action="store_true", help="everybody who uses the page may speak in it")
     keys = commands.add_parser("keys", parents=[shared], help="make, list and revoke keys for programs")
     keys.add_argument("action", choices=("add", "list", "revoke"), nargs="?", default="list")
     keys.add_argument("name", nargs="?", default="", help="whose key it is")
@@ -114,7 +115,8 @@ def main(arguments: list[str] | None = None) -> int:
             return fetch_checkpoint(options.name) if options.name else list_checkpoints()
         if options.command == "clone":
             from cli.clone import clone
-            return clone(options.name, options.clip, options.transcript, options.language, options.consent)
+            return clone(options.name, options.clip, options.transcript, options.language, options.consent,
+                         options.shared)
         if options.options:
             from cli.controls import listing
             print(listing(config.only(options.model) if options.model else config))

@@ -9,11 +9,12 @@ from models.errors import SpeechError
 from models.voices.library import Library
 from models.voices.record import SavedVoice
 
-OWNER = "operator"  # of voices made on the command line: private like any other, until shared on the page
+OWNER = "operator"  # of voices made on the command line: private like any other, unless shared
 
 
-def clone(name: str, clip: Path, transcript: str, language: str, consent: str) -> int:
-    """Check the clip, fit a voice to it and save both; the report goes to stdout. Returns the exit status."""
+def clone(name: str, clip: Path, transcript: str, language: str, consent: str, shared: bool = False) -> int:
+    """Check the clip, fit a voice to it and save both; the report goes to stdout. shared: everybody may speak in it.
+    Returns the exit status."""
     if not consent.strip():
         raise SpeechError("consent_missing", "consent")
     data = clip.read_bytes()
@@ -39,7 +40,8 @@ def clone(name: str, clip: Path, transcript: str, language: str, consent: str) -
 
     fitted = _until_stopped(fit, reference.clip, watch)
     saved: SavedVoice = library.save(reference.clip, name, OWNER, consent, language=reference.language,
-                                     states={"kokoro": fitted.state()}, likeness=round(fitted.likeness, 3))
+                                     states={"kokoro": fitted.state()}, likeness=round(fitted.likeness, 3),
+                                     shared=shared)
     blend = " + ".join(f"{share:.0%} {voice}" for voice, share in fitted.blend)
     print(f"likeness {fitted.likeness:.2f} (the clip's own halves {fitted.own:.2f}; the blend {fitted.blend_likeness:.2f}: {blend})")
     print(f"pitch {fitted.voice.pitch:.0f} Hz (clip {fitted.clip.pitch:.0f}), its spread {fitted.voice.spread:.1f} semitones "

@@ -14,6 +14,7 @@ from models.config import Config
 from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.session import Session, Speech
+from models.voices.clip import Clip
 from models.voices.library import Library
 from models.voices.record import SavedVoice
 from models.voices.saved import PREFIX
@@ -35,10 +36,10 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
         session.start()
         session.wait_ready()
         cloned = cloned_voice(session, voice)
-        voice = f"{PREFIX}{cloned.id}" if cloned else voice
+        voice, clip = sounding(session, voice, cloned)
         began = time.monotonic()
         speech = session.run(SpeechRequest(text, session.spec.id, voice, language, speed, seed,
-                                           controls))
+                                           controls, clip))
         write_speech(speech, out, cloned.name if cloned else "")
         figures = speech.metrics
         print(f"{out}: {figures.audio_seconds:.2f} s of speech by {figures.model}/{cloned.name if cloned else figures.voice} in "
@@ -56,9 +57,18 @@ def write_speech(speech: Speech, out: Path, cloned: str) -> None:
     partial.replace(out)
 
 
+def sounding(session: Session, voice: str, cloned: SavedVoice | None) -> tuple[str, Clip | None]:
+    """The voice and the clip of a request in the saved voice `cloned`, or in `voice` where there is none."""
+    if cloned is None:
+        return voice, None
+    if session.saved_voices == "clip":
+        return "", Library().clip(cloned.id, None)
+    return f"{PREFIX}{cloned.id}", None
+
+
 def cloned_voice(session: Session, name: str) -> SavedVoice | None:
     """The saved voice of that name, where the model speaks in saved voices and has none of its own so called."""
-    if session.spec.family != "kokoro" or not name or name in (voice.id for voice in session.model.voices()):
+    if not session.saved_voices or not name or name in (voice.id for voice in session.model.voices()):
         return None
     try:
         return Library().named(name, None)

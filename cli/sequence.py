@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cli.fleet import check_device, fetch_weights
 from cli.progress import Steps
-from cli.say import cloned_voice, write_speech
+from cli.say import cloned_voice, sounding, write_speech
 from models.config import Config, nearest
 from models.errors import SpeechError
 from models.events import SpeechRequest
@@ -18,7 +18,6 @@ from models.families import family
 from models.families.options import checked_controls
 from models.families.protocol import ModelSpec
 from models.session import Session
-from models.voices.saved import PREFIX
 
 EXPECTED = {
     "text": {"en": "the text to speak", "zh": "要朗读的文字"},
@@ -131,8 +130,9 @@ def _speak(session: Session, line: Line) -> dict:
     entry = line.entry
     try:
         cloned = cloned_voice(session, entry.voice)
-        voice = f"{PREFIX}{cloned.id}" if cloned else entry.voice
-        request = SpeechRequest(entry.text, session.spec.id, voice, entry.language, entry.speed, entry.seed, entry.options)
+        voice, clip = sounding(session, entry.voice, cloned)
+        request = SpeechRequest(entry.text, session.spec.id, voice, entry.language, entry.speed, entry.seed, entry.options,
+                                clip)
         speech = session.run(request)
         write_speech(speech, line.out, cloned.name if cloned else "")
     except SpeechError as error:

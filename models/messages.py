@@ -60,10 +60,15 @@ MESSAGES: dict[str, dict] = {
         "en": "{model} has no voice called {name}: {suggestion}.",
         "zh": "{model} 没有名为 {name} 的声音：{suggestion}。",
     },
-    "saved_voice_refused": {
-        "status": 403,
-        "en": "Saved voices can only be used on the command line for now: bash start.sh say \"...\" --voice NAME.",
-        "zh": "已保存的声音目前只能在命令行使用：bash start.sh say \"...\" --voice 名称。",
+    "saved_voice_unsupported": {
+        "status": 422,
+        "en": "{model} does not speak in saved voices: choose another model ({choices}).",
+        "zh": "{model} 不支持已保存的声音：请换一个模型（{choices}）。",
+    },
+    "saved_mix_unsupported": {
+        "status": 422,
+        "en": "{model} speaks in one saved voice at a time: choose a single one, or kokoro to mix voices.",
+        "zh": "{model} 一次只能用一个已保存的声音：请只选一个，或用 kokoro 混合声音。",
     },
     "voice_mix_invalid": {
         "status": 422,
@@ -197,6 +202,46 @@ MESSAGES: dict[str, dict] = {
         "status": 422,
         "en": "Please say who agreed to this voice being cloned: it can't be saved without their consent.",
         "zh": "请填写是谁同意克隆这个声音：未经本人同意不能保存。",
+    },
+    "voices_full": {
+        "status": 409,
+        "en": "You already have {limit} saved voices: please delete some first.",
+        "zh": "您已有 {limit} 个已保存的声音：请先删除一些。",
+    },
+    "cross_site": {
+        "status": 403,
+        "en": "Another page asked for this in your name, and that is not allowed: please use ReadyVoice's own page.",
+        "zh": "这个请求来自其他网页，已被拒绝：请在 ReadyVoice 自己的页面上操作。",
+    },
+    "owner_missing": {
+        "status": 403,
+        "en": "Saved voices belong to the browser that made them, known by a cookie: allow cookies here and reload the page.",
+        "zh": "已保存的声音属于创建它的浏览器，通过 Cookie 识别：请允许本页使用 Cookie 并刷新页面。",
+    },
+    "clip_unknown": {
+        "status": 404,
+        "en": "This clip is no longer at hand: please record or choose it again.",
+        "zh": "这段录音已不在：请重新录制或选择。",
+    },
+    "fit_busy": {
+        "status": 409,
+        "en": "This voice is still being made: wait until it is done, or stop and keep what there is.",
+        "zh": "这个声音还在生成中：请等待完成，或停止并保留当前结果。",
+    },
+    "fit_missing": {
+        "status": 409,
+        "en": "There is nothing to hear yet: make the voice first.",
+        "zh": "还没有可以试听的声音：请先生成。",
+    },
+    "cloning_busy": {
+        "status": 503,
+        "en": "{length} others are already waiting for their voices: please try again in a few seconds.",
+        "zh": "已有 {length} 个请求在等待处理声音，请过几秒再试。",
+    },
+    "cloning_failed": {
+        "status": 500,
+        "en": "The voice could not be made ({reason}): please try another recording.",
+        "zh": "无法生成这个声音（{reason}）：请换一段录音再试。",
     },
     "voice_file_invalid": {
         "status": 422,

@@ -20,6 +20,7 @@ from models.memory import resident_bytes
 from models.metrics import MetricsBook
 from models.routes import AUTO, choose
 from models.session import Session
+from models.voices import saved
 
 
 class Pool:
@@ -182,12 +183,14 @@ class Pool:
 
     def session_for(self, request: SpeechRequest) -> Session:
         """The session a request names, or for the model "auto" the one its language is routed to (see `models.routes`)
-        among those that are ready and, for a request with a clip, clone. Raises SpeechError("model_unknown")."""
+        among those that are ready and, for a request with a clip or a saved voice, take that.
+        Raises SpeechError("model_unknown")."""
         if request.model != AUTO:
             return self.session(request.model)
         ready = {name: model.languages for name, session in self.sessions.items()
                  if session.state == "ready" and (model := session.worker.loaded) is not None
-                 and (request.clip is None or getattr(model, "clones", family(session.spec.family).clones))}
+                 and (request.clip is None or session.saved_voices == "clip")
+                 and (saved.PREFIX not in request.voice or session.saved_voices)}
         return self.session(choose(request.text, request.language, self.config.routes, ready,
                                    self.config.server.default_model))
 
@@ -215,7 +218,7 @@ class Pool:
     def _entry(self, session: Session) -> dict:
         about = family(session.spec.family)
         return {"id": session.spec.id, "title": about.title, "family": about.name, "licence": about.licence,
-                "state": session.state, "clones": about.clones,
+                "state": session.state, "clones": about.clones, "saved_voices": session.saved_voices,
                 "controls": {name: described(option) for name, option in about.controls.items()}, **session.catalog()}
 
     def close(self) -> None:

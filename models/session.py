@@ -16,6 +16,7 @@ from models.families.options import checked_controls
 from models.families.protocol import ModelSpec, Voice
 from models.job import Job
 from models.metrics import MetricsBook, RequestMetrics
+from models.voices import saved
 from models.worker import Worker
 
 
@@ -60,6 +61,14 @@ class Session:
     def lazy(self) -> bool:
         """Whether a request loads it when it isn't loaded."""
         return self.spec.lazy or self.deferred
+
+    @property
+    def saved_voices(self) -> str:
+        """How it speaks in saved voices: in "fitted" ones and mixes of them, from the "clip" of any, or "" for not at all."""
+        about = family(self.spec.family)
+        if about.name == saved.FITTED:
+            return "fitted"
+        return "clip" if getattr(self.worker.loaded, "clones", about.clones) else ""
 
     @property
     def model(self):

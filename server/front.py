@@ -13,6 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from models.errors import SpeechError
 from models.pool import Pool
+from server.clips import clip_routes
+from server.cloning import Cloning
 from server.errors import RETRY_AFTER, error_response, speech_error_handler
 from server.docs import docs_routes
 from server.language import preferred
@@ -20,9 +22,11 @@ from server.openai.errors import error_response as openai_error
 from server.openai.hearing import hearing_routes
 from server.openai.lists import list_routes
 from server.openai.speech import speech_routes
+from server.owner import Owners
 from server.prometheus import metrics_routes
 from server.reports import catalog_routes, health_routes
 from server.stream import stream_routes
+from server.voices import voice_routes
 
 WAITING = {"en": "ReadyVoice is warming its models: this page opens by itself when they can speak at once.",
            "zh": "ReadyVoice 正在预热模型：准备就绪后，本页会自动打开。"}
@@ -61,7 +65,7 @@ def early_app(pool: Pool) -> FastAPI:
     def no_icon():
         return Response(status_code=204)
 
-    @app.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "DELETE"])
+    @app.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
     def not_yet(path: str, request: Request):
         accepts = request.headers.get("accept-language")
         if path.startswith(("api/", "v1/")) or request.method not in ("GET", "HEAD"):
@@ -79,14 +83,19 @@ def early_app(pool: Pool) -> FastAPI:
 
 def full_app(pool: Pool) -> FastAPI:
     """The speech API on a warm pool; the page is mounted on it by whoever has one."""
-    app = FastAPI(title="ReadyVoice", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    cloning = Cloning()
+    app = FastAPI(title="ReadyVoice", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
+                  lifespan=cloning.life)
     app.add_exception_handler(SpeechError, speech_error_handler)
+    app.add_middleware(Owners)
     app.include_router(health_routes(pool))
     app.include_router(catalog_routes(pool))
     app.include_router(stream_routes(pool))
     app.include_router(speech_routes(pool))
     app.include_router(list_routes(pool))
     app.include_router(hearing_routes())
+    app.include_router(clip_routes(cloning.drafts, cloning.previews, cloning.fits))
+    app.include_router(voice_routes(cloning.drafts))
     app.include_router(docs_routes())
     app.include_router(metrics_routes(pool))
 
@@ -97,7 +106,7 @@ def full_app(pool: Pool) -> FastAPI:
         error = SpeechError(code, method=request.method, path=f"/v1/{path[:80]}")
         return openai_error(error, request.headers.get("accept-language"))
 
-    @app.api_route("/api/{path:path}", methods=["GET", "POST", "PUT", "DELETE"], include_in_schema=False)
+    @app.api_route("/api/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
     def no_such_route(path: str, request: Request):
         # before the page's catch-all mount, so that an API client never reads HTML
         return JSONResponse({"error": {"code": "not_found", "field": None, "message": f"There is no /api/{path[:80]}."}}, 404)

@@ -16,7 +16,6 @@ from server.upload import capped, drain
 
 MAX_BODY = 4 * 1024 * 1024  # bytes; far above the text limit in any encoding
 Body = TypeVar("Body", bound=BaseModel)
-SAVED = "my:"  # marks a saved voice among voice ids and in mixes
 EXPECTED = {
     "text": {"en": "the text to speak", "zh": "要朗读的文字"},
     "model": {"en": "the id of a model", "zh": "模型编号"},
@@ -81,11 +80,9 @@ async def read_body(request: Request) -> SpeechBody:
 
 
 def to_request(body: SpeechBody, config: ServerConfig, arrived: float | None = None) -> SpeechRequest:
-    """The request a session takes. Raises SpeechError: text_too_long or saved_voice_refused."""
+    """The request a session takes. Raises SpeechError("text_too_long")."""
     if len(body.text) > config.text_limit:
         raise SpeechError("text_too_long", "text", length=len(body.text), limit=config.text_limit)
-    if SAVED in body.voice:  # they belong to who made them, and the edge can't tell yet who asks
-        raise SpeechError("saved_voice_refused", "voice")
     own = {"id": body.id} if body.id else {}
     return SpeechRequest(body.text, body.model, body.voice, body.language, body.speed, body.seed, body.options,
                          deadline=config.deadline, arrived=arrived or time.monotonic(), **own)

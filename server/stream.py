@@ -3,19 +3,22 @@ from __future__ import annotations
 
 import asyncio
 import time
+from urllib.parse import quote
 
 import numpy as np
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from models.audio.encode import to_pcm16
+from models.audio.encode import synthetic_note, to_pcm16
 from models.errors import SpeechError
 from models.events import AudioChunk, Done, Failed, Started
 from models.metrics import RequestMetrics
 from models.pool import Pool
 from server.bridge import EventStream
 from server.errors import error_response
+from server.owner import owner_of
+from server.saved import destined
 from server.schema import EXPECTED, SpeechBody, read_body, to_request
 
 PIECE = 0.5  # seconds of audio a write: small enough that a slow reader's pace is felt
@@ -105,10 +108,16 @@ class SoundResponse(Response):
 
 
 class PcmResponse(SoundResponse):
-    """Signed 16-bit little-endian mono samples at the model's own rate."""
+    """Signed 16-bit little-endian mono samples at the model's own rate. `X-Comment` is what a file of them is to say of
+    itself, percent-encoded UTF-8."""
+
+    def __init__(self, stream: EventStream, request_id: str, accept_language: str | None, cloned: str):
+        super().__init__(stream, request_id, accept_language)
+        self._note = synthetic_note(cloned)
 
     def _headers(self, rate: int, segments: int) -> dict[str, object]:
-        return {"content-type": f"audio/L16; rate={rate}; channels=1; endianness=little-endian", "x-sample-rate": rate}
+        return {"content-type": f"audio/L16; rate={rate}; channels=1; endianness=little-endian", "x-sample-rate": rate,
+                "x-comment": quote(self._note)}
 
     async def _piece(self, samples: np.ndarray, offset: float) -> bytes:
         return to_pcm16(samples)
@@ -126,8 +135,9 @@ def stream_routes(pool: Pool) -> APIRouter:
         if body.id and pool.book.get(body.id):
             raise SpeechError("field_invalid", "id", name="id", expected=EXPECTED["id"])
         speech = to_request(body, pool.config.server, arrived)
-        events = EventStream(pool.session_for(speech), speech)
+        to = await destined(pool, speech, owner_of(request))
+        events = EventStream(to.session, to.request)
         await events.open()
-        return PcmResponse(events, speech.id, request.headers.get("accept-language"))
+        return PcmResponse(events, speech.id, request.headers.get("accept-language"), to.cloned)
 
     return router

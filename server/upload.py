@@ -5,11 +5,14 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from models.errors import SpeechError
 
 LINGER = 100_000_000  # bytes of a refused body that are still read, and dropped
+AROUND = 64 * 1024  # bytes that a form's other fields and its own lines may take
 PATIENCE = 5.0  # seconds for that
 
 
@@ -36,3 +39,27 @@ async def drain(request: Request) -> None:
                 total += len(piece)
                 if total > LINGER:
                     return
+
+
+class InMemory(MultiPartParser):
+    """What is uploaded stays in memory: it is bounded anyway, and nothing of it ever lies on the disk."""
+
+    spool_max_size = 1 << 30
+
+
+async def read_upload(request: Request, megabytes: int, error: SpeechError) -> bytes:
+    """The one file of a multipart form, in its field `file`. Raises SpeechError: form_invalid, field_invalid or `error`."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise SpeechError("form_invalid", "file")
+    pieces = capped(request, megabytes * 1_000_000 + AROUND, error)
+    try:
+        form = await InMemory(request.headers, pieces, max_files=1, max_fields=4, max_part_size=AROUND).parse()
+    except (MultiPartException, ValueError, LookupError) as fault:
+        raise SpeechError("form_invalid", "file") from fault
+    try:
+        upload = form.get("file")
+        if not isinstance(upload, UploadFile):
+            raise SpeechError("field_invalid", "file", name="file", expected={"en": "a file", "zh": "一个文件"})
+        return await upload.read()
+    finally:
+        await form.close()

@@ -14,7 +14,7 @@ settings.load_profile("same")
 
 
 @pytest.fixture(scope="session")
-def served() -> Iterator[Served]:
-    """The product with its default fleet, started once for all tests that speak to it."""
-    with serve() as running:
+def served(tmp_path_factory) -> Iterator[Served]:
+    """The product with its default fleet, started once for all tests that speak to it, without anybody's saved voices."""
+    with serve(env={"READYVOICE_VOICES": str(tmp_path_factory.mktemp("voices"))}) as running:
         yield running

@@ -1,6 +1,6 @@
 """The page: pieces laid out by Gradio, mounted at "/" of the product's app.
 
-All it shows comes from the HTTP API (api/models, api/pool, api/stream, api/requests), so it can open while models
+All it shows comes from the HTTP API (api/models, api/pool, api/stream, api/requests, api/voices), so it can open while models
 still warm up, and a click goes from the browser straight to the stream with no event of Gradio in between.
 """
 from __future__ import annotations
@@ -21,12 +21,21 @@ from ui.theme import theme  # noqa: E402
 def build_page(assets: Assets) -> gr.Blocks:
     with gr.Blocks(title="ReadyVoice", analytics_enabled=False) as page:
         piece(assets, "header")
-        with gr.Row(elem_classes="rv-columns"):
+        piece(assets, "tabs")
+        with gr.Row(elem_classes="rv-columns rv-page-speak"):
             with gr.Column(scale=5, min_width=320, elem_classes="rv-card"):
                 piece(assets, "composer")
                 piece(assets, "player")
             with gr.Column(scale=3, min_width=300, elem_classes="rv-card"):
                 piece(assets, "voices")
+        with gr.Row(elem_classes="rv-columns rv-page-clone"):
+            with gr.Column(scale=5, min_width=320, elem_classes="rv-card"):
+                piece(assets, "clone")
+            with gr.Column(scale=3, min_width=300, elem_classes="rv-card"):
+                piece(assets, "library")
+        with gr.Row(elem_classes="rv-columns rv-page-compare"):
+            with gr.Column(elem_classes="rv-card"):
+                piece(assets, "compare")
         piece(assets, "pool")
     # Gradio's queue looks for work every millisecond; nothing here needs it that often.
     page._queue.sleep_when_free = 0.05

@@ -1,4 +1,4 @@
-"""The library of saved voices: one folder a voice below `home()/voices`.
+"""The library of saved voices: one folder a voice below `home()/voices`, or below READYVOICE_VOICES.
 
     ID/meta.json              the record (models.voices.record)
     ID/clip.flac              the reference clip, bit for bit
@@ -10,6 +10,7 @@ calls: several processes may use the same folder.
 """
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
 import time
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 KEPT = 7 * 24 * 3600  # seconds a deleted voice can be brought back
 
 
+def place() -> Path:
+    """Where saved voices lie."""
+    return Path(os.environ.get("READYVOICE_VOICES") or home() / "voices")
+
+
 class Library:
     """Who asks is always named: `owner` is a login's id, or None for the operator, who sees and may change everything.
 
@@ -40,7 +46,7 @@ class Library:
     """
 
     def __init__(self, folder: Path | None = None):
-        self.folder = folder or home() / "voices"
+        self.folder = folder or place()
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._trash = self.folder / ".trash"
         files.sweep(self.folder)
@@ -91,6 +97,10 @@ class Library:
         voice = self.get(voice_id, owner)
         path = self.folder / voice.id / "states" / f"{_model(model)}.safetensors"
         return read(path, lambda: self.clip(voice_id, owner)) if path.is_file() else None
+
+    def states(self, voice: SavedVoice) -> list[str]:
+        """The models that something was made of its clip for, as the names of their states."""
+        return sorted(path.stem for path in (self.folder / voice.id / "states").glob("[!.]*.safetensors"))
 
     # -- changing
 
@@ -212,8 +222,8 @@ class Library:
             raise SpeechError("saved_voice_unknown", "voice", name=voice.name) from error
 
     def _parts(self, voice: SavedVoice) -> dict[str, bytes]:
-        states = sorted((self.folder / voice.id / "states").glob("[!.]*.safetensors"))
-        return {name: self._file(voice, name) for name in ("clip.flac", *(f"states/{path.name}" for path in states))}
+        return {name: self._file(voice, name)
+                for name in ("clip.flac", *(f"states/{model}.safetensors" for model in self.states(voice)))}
 
     def _add(self, voice: SavedVoice, parts: Mapping[str, bytes]) -> SavedVoice:
         with files.locked(self.folder):

@@ -15,7 +15,7 @@ from server.upload import drain
 
 FIELDS = {"text": "input", "options.instruction": "instructions", "clip": "file"}  # ours -> OpenAI's
 CODES = {"model_unknown": "model_not_found"}
-BAD_REQUEST = ("voice_unknown",)  # a 404 of ours that is not about the address
+BAD_REQUEST = ("voice_unknown", "saved_voice_unknown")  # a 404 of ours that is not about the address
 
 
 def error_body(error: SpeechError, language: str = "en") -> dict:

@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 
 from models.audio.decode import MEGABYTES
@@ -14,11 +14,10 @@ from models.config import nearest
 from models.errors import SpeechError
 from models.voices.transcribe import languages
 from server.openai.names import HEARING_MODELS
-from server.upload import capped
+from server.upload import AROUND, InMemory, capped
 
 logging.getLogger("python_multipart").setLevel(logging.ERROR)  # it warns of each form that a caller got wrong
 
-AROUND = 64 * 1024  # bytes that the other fields and the form's own lines may take
 FORMATS = ("json", "text", "verbose_json", "srt", "vtt")
 GRAINS = ("segment", "word")
 IGNORED = ("prompt", "temperature")  # OpenAI's, and without effect here
@@ -41,8 +40,7 @@ async def read_form(request: Request) -> HearingForm:
         raise SpeechError("form_invalid", "file")
     pieces = capped(request, MEGABYTES * 1_000_000 + AROUND, SpeechError("clip_too_large", "file", limit=MEGABYTES))
     try:
-        form = await MultiPartParser(request.headers, pieces, max_files=1, max_fields=24,
-                                     max_part_size=AROUND).parse()
+        form = await InMemory(request.headers, pieces, max_files=1, max_fields=24, max_part_size=AROUND).parse()
     except (MultiPartException, ValueError, LookupError) as error:
         raise SpeechError("form_invalid", "file") from error
     try:

@@ -25,6 +25,8 @@ from server.bridge import EventStream
 from server.language import preferred
 from server.openai.errors import OpenAIRoute, error_body, error_response
 from server.openai.names import speech_model, speech_voice
+from server.owner import owner_of
+from server.saved import destined
 from server.schema import EXPECTED, SpeechBody, checked, read_json, to_request
 from server.stream import SoundResponse
 
@@ -72,14 +74,14 @@ ANSWERS = {200: {"content": {mime: {"schema": {"type": "string", "format": "bina
 
 
 class FileResponse(SoundResponse):
-    """The sound as one growing file."""
+    """The sound as one growing file. cloned: the saved voice it is in, for the file's comment."""
 
-    def __init__(self, stream: EventStream, request_id: str, accept_language: str | None, form: str):
+    def __init__(self, stream: EventStream, request_id: str, accept_language: str | None, form: str, cloned: str):
         super().__init__(stream, request_id, accept_language)
-        self._form, self._encoder = form, None
+        self._form, self._note, self._encoder = form, synthetic_note(cloned), None
 
     def _headers(self, rate: int, segments: int) -> dict[str, object]:
-        self._encoder = FORMATS[self._form].create(rate, synthetic_note())
+        self._encoder = FORMATS[self._form].create(rate, self._note)
         return {"content-type": FORMATS[self._form].mime, "x-sample-rate": self._encoder.rate}
 
     async def _piece(self, samples: np.ndarray, offset: float) -> bytes:
@@ -95,8 +97,9 @@ class FileResponse(SoundResponse):
 class SseResponse(FileResponse):
     """The same file in pieces: each event says at which rate, the how many-eth and from where in the sound it is."""
 
-    def __init__(self, stream: EventStream, request_id: str, accept_language: str | None, form: str, text: str):
-        super().__init__(stream, request_id, accept_language, form)
+    def __init__(self, stream: EventStream, request_id: str, accept_language: str | None, form: str, cloned: str,
+                 text: str):
+        super().__init__(stream, request_id, accept_language, form, cloned)
         self._characters, self._index, self._heard = len(text), 0, 0.0
 
     def _headers(self, rate: int, segments: int) -> dict[str, object]:
@@ -158,11 +161,12 @@ def speech_routes(pool: Pool) -> APIRouter:
         arrived = time.monotonic()
         body = checked(OpenAISpeechBody, await read_json(request), KINDS)
         wish = speech_request(body, pool, arrived)
-        events = EventStream(pool.session_for(wish), wish)
+        to = await destined(pool, wish, owner_of(request))
+        events = EventStream(to.session, to.request)
         await events.open()
         accepts, form = request.headers.get("accept-language"), body.response_format or "mp3"
         if body.stream_format == "sse":
-            return SseResponse(events, wish.id, accepts, form, body.input)
-        return FileResponse(events, wish.id, accepts, form)
+            return SseResponse(events, wish.id, accepts, form, to.cloned, body.input)
+        return FileResponse(events, wish.id, accepts, form, to.cloned)
 
     return router

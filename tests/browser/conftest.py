@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
 
 from tests.served import Served
 
@@ -96,14 +96,23 @@ class Visit:
         return [url for url in self.asked if urlsplit(url).netloc not in ("", own)]
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def installed() -> str | None:
+    """A browser that is there anyway; None for the one that Playwright fetched."""
     names = ("chromium", "chromium-browser", "google-chrome")
-    installed = next((path for path in map(shutil.which, names) if path), None)
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=installed, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    chromium = playwright.chromium.launch(executable_path=installed(), args=ARGUMENTS)
+    yield chromium
+    chromium.close()
 
 
 @pytest.fixture

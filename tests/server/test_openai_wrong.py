@@ -23,7 +23,7 @@ MULTIPART = "multipart/form-data; boundary=line"
     ({"model": "kokorro"}, 404, "model", "did you mean kokoro?"),
     ({"voice": "af_hart"}, 400, "voice", "af_heart"),
     ({"voice": {"name": "x"}}, 400, "voice", "an object with it as its id"),
-    ({"voice": "my:0123456789abcdef"}, 403, "voice", "command line"),
+    ({"voice": "my:0123456789abcdef"}, 400, "voice", "no saved voice"),
     ({"speed": 0.25}, 400, "speed", "0.5 to 2"),
     ({"speed": 4}, 400, "speed", "0.5 to 2"),
     ({"speed": 10**400}, 400, "speed", "0.5 to 2"),

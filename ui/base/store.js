@@ -1,6 +1,7 @@
 // What the pieces of the page share: the choices made, the models there are, and who is told of changes.
 import { getJSON } from './api.js';
 import { recall, remember } from './memory.js';
+import { isSaved, known as savedKnown, on as onSaved, saved } from './saved.js';
 
 const bus = new EventTarget();
 const SETTLED = ['ready', 'failed', 'unloaded', 'registered'];
@@ -39,6 +40,33 @@ export function voices() {
   return choice.language === 'auto' || !fit.length ? all : fit;
 }
 
+// The saved voices that the chosen model speaks in: what was fitted for it, or any where it hears the clip itself.
+export function savedVoices() {
+  const how = model()?.saved_voices;
+  return saved().filter(({ fitted }) => how === 'clip' || (how === 'fitted' && fitted))
+    .map(({ voice, name, language, mine }) => ({ id: voice, name, language, mine }));
+}
+
+// A model of fitted voices mixes them, too.
+export const mixes = () => model()?.saved_voices === 'fitted';
+
+// "af_heart(2)+am_michael(1)" as [{voice, weight}, ...]; any other voice as itself alone.
+export function parts(voice) {
+  const found = voice.split('+').map((part) => /^((?:my:)?[\w.-]+)\(([\d.]+)\)$/.exec(part));
+  if (found.includes(null)) return voice ? [{ voice, weight: 5 }] : [];
+  return found.map(([, name, weight]) => ({ voice: name, weight: Number(weight) }));
+}
+
+// Whether the catalog has a voice, or all parts of a mix; null while that isn't known.
+function offered(voice) {
+  const each = parts(voice).map(({ voice: name }) => {
+    if (isSaved(name)) return savedKnown() ? savedVoices().some(({ id }) => id === name) : null;
+    return model().voices.length ? (voice.includes('+') ? model().voices : voices()).some(({ id }) => id === name) : null;
+  });
+  if (each.length > 1 && !mixes()) return false;
+  return each.includes(false) ? false : each.includes(null) ? null : true;
+}
+
 // What was set of the chosen model's own controls; each model's are kept while another one is chosen.
 export const options = () => choice.options[choice.model] ?? {};
 
@@ -63,7 +91,9 @@ function settle() {
   // A model that isn't loaded yet doesn't know its languages and voices: keep the choice until it does.
   const { languages, voices: known } = model();
   if (languages.length && choice.language !== 'auto' && !languages.includes(choice.language)) choice.language = 'auto';
-  if (known.length && choice.voice && !voices().some(({ id }) => id === choice.voice)) choice.voice = '';
+  if (choice.voice && offered(choice.voice) === false) choice.voice = '';
+  // One that has no voice of its own begins with a saved one.
+  if (!choice.voice && languages.length && !known.length) choice.voice = savedVoices()[0]?.id ?? '';
 }
 
 export async function loadCatalog() {
@@ -74,5 +104,6 @@ export async function loadCatalog() {
   if (!catalog.models.every(({ state }) => SETTLED.includes(state))) setTimeout(retry, 1500);
 }
 
+onSaved(() => choose({}));
 const retry = () => loadCatalog().catch(() => setTimeout(retry, 3000));
 retry();

@@ -2,6 +2,7 @@
 import { make } from '../base/dom.js';
 import { load, locale, number, t, translate } from '../base/i18n.js';
 import { recall, remember } from '../base/memory.js';
+import { page } from '../base/pages.js';
 import { catalog, choice, model, on, options } from '../base/store.js';
 import * as engine from '../player/engine.js';
 
@@ -40,6 +41,7 @@ export function mount(element) {
   speak.addEventListener('click', start);
   stop.addEventListener('click', () => engine.stop());
   document.addEventListener('keydown', (event) => {
+    if (page() !== 'speak') return;
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.preventDefault(), start(event);
     else if (event.key === 'Escape' && engine.current()?.sounding) event.preventDefault(), engine.stop();
   });

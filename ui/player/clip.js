@@ -3,8 +3,10 @@
 const PACK = 1 << 20; // bytes gathered before they move into a Blob, which the browser may keep on disk
 
 export class Clip {
-  constructor(rate) {
+  // comment: what the file says of itself.
+  constructor(rate, comment = '') {
     this.rate = rate;
+    this.comment = comment;
     this.samples = 0;
     this.packed = [];
     this.loose = [];
@@ -28,15 +30,32 @@ export class Clip {
   }
 
   wav() {
-    return new Blob([wavHeader(this.samples, this.rate), ...this.packed, ...this.loose], { type: 'audio/wav' });
+    const info = infoChunk(this.comment);
+    const head = wavHeader(this.samples, this.rate, info.byteLength);
+    return new Blob([head, ...this.packed, ...this.loose, info], { type: 'audio/wav' });
   }
 }
 
-function wavHeader(samples, rate) {
+// RIFF's own place for a comment, after the samples.
+function infoChunk(comment) {
+  if (!comment) return new ArrayBuffer(0);
+  const text = new TextEncoder().encode(`${comment}\0`);
+  const size = text.length + (text.length % 2);
+  const bytes = new Uint8Array(20 + size);
+  const view = new DataView(bytes.buffer);
+  bytes.set(new TextEncoder().encode('LIST'), 0);
+  view.setUint32(4, 12 + size, true);
+  bytes.set(new TextEncoder().encode('INFOICMT'), 8);
+  view.setUint32(16, text.length, true);
+  bytes.set(text, 20);
+  return bytes.buffer;
+}
+
+function wavHeader(samples, rate, rest) {
   const view = new DataView(new ArrayBuffer(44));
   const text = (at, word) => [...word].forEach((letter, i) => view.setUint8(at + i, letter.charCodeAt(0)));
   text(0, 'RIFF');
-  view.setUint32(4, 36 + samples * 2, true);
+  view.setUint32(4, 36 + samples * 2 + rest, true);
   text(8, 'WAVEfmt ');
   view.setUint32(16, 16, true); // size of this part
   view.setUint16(20, 1, true); // PCM

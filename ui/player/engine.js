@@ -62,10 +62,10 @@ class Run {
       if (rate) output(rate); // resumed inside the gesture
       this.tell();
       poll = setInterval(() => this.look(), POLL);
-      const { value: { rate: given, segments } } = await head;
+      const { value: { rate: given, segments, comment } } = await head;
       this.times.headers = performance.now();
       this.segments = segments;
-      this.clip = new Clip(given);
+      this.clip = new Clip(given, comment);
       this.line = output(given).line(this.patience(), (event) => this.hear(event));
       for await (const block of stream) {
         this.times.bytes ??= performance.now();

@@ -1,6 +1,7 @@
 // Shows the engine's run: what is happening, how far it is, how quick it was, and the finished clip.
 import { make } from '../base/dom.js';
 import { number, t, translate } from '../base/i18n.js';
+import { called } from '../base/saved.js';
 import { fileName } from './clip.js';
 import * as engine from './engine.js';
 
@@ -29,7 +30,7 @@ export function mount(element) {
     address = URL.createObjectURL(run.clip.wav());
     audio.src = address;
     link.href = address;
-    link.download = fileName(run.request.model, run.server?.voice || run.request.voice, run.request.text);
+    link.download = fileName(run.request.model, called(run.request.voice || run.server?.voice || ''), run.request.text);
     element.querySelector('.rv-clip').hidden = false;
   };
 

@@ -3,7 +3,7 @@ import { api } from '../base/api.js';
 
 const littleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-// Yields {rate, segments} once, then Int16Arrays. Throws what `api` throws, AbortError when `signal` fires, and
+// Yields {rate, segments, comment} once, the last for the file that is made of it, then Int16Arrays. Throws what `api` throws, AbortError when `signal` fires, and
 // TypeError when the connection breaks.
 export async function* speech(request, signal) {
   const answer = await api('api/stream', {
@@ -11,7 +11,8 @@ export async function* speech(request, signal) {
   });
   const rate = Number(answer.headers.get('X-Sample-Rate'));
   if (!rate) throw new TypeError('the stream does not say its sample rate');
-  yield { rate, segments: Number(answer.headers.get('X-Segments')) || 0 };
+  const comment = decodeURIComponent(answer.headers.get('X-Comment') ?? '');
+  yield { rate, segments: Number(answer.headers.get('X-Segments')) || 0, comment };
   const reader = answer.body.getReader();
   let odd = null; // the first byte of a sample whose second one is still under way
   for (;;) {

@@ -1,9 +1,11 @@
 // Model, language, speed and voice; each voice can be heard before it is chosen.
 import { make } from '../base/dom.js';
-import { languageName, load, locale, number, ready, t, translate } from '../base/i18n.js';
-import { catalog, choice, choose, model, on, options, primary, voices } from '../base/store.js';
+import { languageName, locale, number, ready, t, translate } from '../base/i18n.js';
+import { catalog, choice, choose, model, on, options, parts, primary, savedVoices, voices } from '../base/store.js';
 import * as engine from '../player/engine.js';
 import { controls } from './controls.js';
+import { mixer } from './mix.js';
+import { say } from './preview.js';
 
 const PLAY = 'M3 1.8v12.4L14 8z';
 const STOP = 'M2.5 2.5h11v11h-11z';
@@ -14,6 +16,7 @@ export function mount(element) {
   const speed = element.querySelector('#rv-speed');
   const list = element.querySelector('.rv-voice-list');
   const showControls = controls(element.querySelector('.rv-more'));
+  const showMix = mixer(element.querySelector('.rv-mixer'));
   let shown = '';
 
   models.addEventListener('change', () => choose({ model: models.value }));
@@ -39,7 +42,8 @@ export function mount(element) {
     element.querySelector('output[for=rv-speed]').textContent = value;
     speed.setAttribute('aria-valuetext', value);
     showControls();
-    const state = JSON.stringify([locale(), choice.model, choice.language, voices().map(({ id }) => id)]);
+    showMix();
+    const state = JSON.stringify([locale(), choice.model, choice.language, voices().map(({ id }) => id), savedVoices(), mixed()]);
     if (state !== shown) list.replaceChildren(...groups());
     if (state !== shown && choice.voice) reveal(list);
     shown = state;
@@ -65,20 +69,34 @@ function fill(select, wanted, value) {
 
 function groups() {
   const all = voices();
+  const own = savedVoices();
+  const mine = own.length ? [group(t('voice.saved'), own.map((voice) => row({ ...voice, note: voice.mine ? '' : t('voice.shared') })))] : [];
+  if (!all.length && own.length) return mine;
   if (!all.length) return [make('p', { class: 'rv-none', text: t(model()?.state === 'ready' ? 'voice.clip' : 'voice.none') })];
-  if (all.length === 1 && all[0].language === 'mul') return [row({ ...all[0], value: '', note: '' })]; // no choice to make
+  if (all.length === 1 && all[0].language === 'mul') return [row({ ...all[0], value: '', note: '' }), ...mine]; // one of its own
   const tags = [...new Set(all.map(({ language }) => language))];
   const first = tags.filter((tag) => primary(tag) === locale());
   const ordered = [...first, ...tags.filter((tag) => !first.includes(tag))];
   return [
     row({ id: '', name: t('voice.auto'), note: t('voice.auto.note') }),
-    ...ordered.map((tag) => make('div', { role: 'group', 'aria-label': groupName(tag), class: 'rv-voice-group' }, [
-      make('div', { class: 'rv-group-name', 'aria-hidden': 'true', text: groupName(tag) }),
-      ...all.filter(({ language }) => language === tag).map((voice) => row({
-        ...voice, note: voice.gender ? t(`voice.${voice.gender}`) : '',
-      })),
-    ])),
+    ...(mixed() ? [row({ id: mixed(), name: t('mix.chosen'), note: parts(mixed()).map(({ voice }) => nameOf(voice)).join(' + ') })] : []),
+    ...mine,
+    ...ordered.map((tag) => group(groupName(tag), all.filter(({ language }) => language === tag).map((voice) => row({
+      ...voice, note: voice.gender ? t(`voice.${voice.gender}`) : '',
+    })))),
   ];
+}
+
+const group = (name, rows) => make('div', { role: 'group', 'aria-label': name, class: 'rv-voice-group' }, [
+  make('div', { class: 'rv-group-name', 'aria-hidden': 'true', text: name }), ...rows,
+]);
+
+// The chosen voice where it is a mix.
+const mixed = () => (choice.voice.includes('+') ? choice.voice : '');
+
+function nameOf(voice) {
+  const { name, names } = [...savedVoices(), ...model().voices].find(({ id }) => id === voice) ?? { name: voice };
+  return names?.[locale()] ?? name;
 }
 
 const groupName = (tag) => (tag === 'mul' ? t('voice.mul') : languageName(tag));
@@ -113,20 +131,8 @@ function reveal(list) {
 async function preview(id, event) {
   const run = engine.current();
   if (run?.preview === id && run.sounding) return engine.stop();
-  const voice = model().voices.find((one) => one.id === id);
-  const { preview: sentences } = await load('sentences');
-  const language = primary(voice.language) === 'mul' ? spoken(sentences) : primary(voice.language);
-  engine.speak(
-    { text: sentences[language] ?? sentences.en, model: choice.model, voice: id, language, speed: choice.speed, options: options() },
-    { rate: model().sample_rate, clicked: event.timeStamp, preview: id },
-  );
-}
-
-// The language in which to hear a voice that speaks them all.
-function spoken(sentences) {
-  const { languages } = model();
-  const wishes = [choice.language, locale(), 'en', ...languages];
-  return wishes.find((tag) => languages.includes(tag) && tag in sentences) ?? languages[0];
+  const voice = [...model().voices, ...savedVoices()].find((one) => one.id === id) ?? { id, language: 'mul' };
+  await say({ model: model(), voice, wish: choice.language, speed: choice.speed, options: options() }, event);
 }
 
 function mark(list, run) {

@@ -1,0 +1,196 @@
+"""/api/voices/clips: a recording is checked, listened to, tried out and fitted, before it is saved as a voice."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import JSONResponse, Response
+
+from models.audio.decode import MEGABYTES
+from models.audio.encode import synthetic_note, to_wav
+from models.errors import SpeechError
+from models.voices.clip import Clip
+from server.desk import Desk
+from server.drafts import Draft, Drafts
+from server.language import preferred
+from server.owner import known_owner
+from server.reports import NO_STORE
+from server.schema import checked, read_json
+from server.upload import drain, read_upload
+from server.workbench import Work, Workbench
+
+if TYPE_CHECKING:  # they bring torch
+    from models.voices.fit import First, Fitted
+    from models.voices.reference import Reference
+
+FILE = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": {
+    "type": "object", "required": ["file"], "properties": {"file": {"type": "string", "format": "binary"}}}}}}}
+EXPECTED = {"transcript": {"en": "what is said in the clip", "zh": "录音中所说的文字"},
+            "language": {"en": "a language tag such as en, zh or ja", "zh": "语言代码，例如 en、zh、ja"}}
+
+
+class TranscriptBody(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    transcript: str = Field("", max_length=10_000, description="What is said in the clip; empty to have it found.")
+    language: str = Field("", max_length=20, description="Its language tag; empty to have it found.")
+
+
+def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench) -> APIRouter:
+    router = APIRouter()
+    checking, hearing = Desk("checking", 2, 12), Desk("listening", 1, 12)
+
+    @router.post("/api/voices/clips", status_code=201, openapi_extra=FILE)
+    async def add(request: Request):
+        """Check a recording of up to 20 MB. The answer's `clip` is its handle, good for half an hour."""
+        try:
+            owner = known_owner(request)
+            data = await read_upload(request, MEGABYTES, SpeechError("clip_too_large", "file", limit=MEGABYTES))
+        except SpeechError:
+            await drain(request)
+            raise
+        return _report(drafts.add(owner, await checking(_check, data)), request, fits, 201)
+
+    @router.get("/api/voices/clips/{clip}")
+    async def look(clip: str, request: Request):
+        """The report, with what has been made of the clip so far."""
+        return _report(drafts.get(clip, known_owner(request)), request, fits)
+
+    @router.post("/api/voices/clips/{clip}/transcript", openapi_extra={"requestBody": {"content": {
+        "application/json": {"schema": TranscriptBody.model_json_schema()}}}})
+    async def transcript(clip: str, request: Request):
+        """Listen to what is said, or compare it with the transcript given."""
+        draft = drafts.get(clip, known_owner(request))
+        body = checked(TranscriptBody, await read_json(request), EXPECTED)
+        draft.reference = await hearing(_listen, draft.reference, body.transcript, body.language)
+        return _report(draft, request, fits)
+
+    @router.post("/api/voices/clips/{clip}/preview", status_code=202)
+    async def preview(clip: str, request: Request):
+        """Find the stock voices most like it. The report's `preview` has a mix of them to speak in when it is done."""
+        draft = drafts.get(clip, known_owner(request))
+        if draft.preview is None or draft.preview.state in ("failed", "stopped"):
+            sound = draft.reference.clip
+            draft.preview = previews.start(lambda work: _first(sound, work))
+        return _report(draft, request, fits, 202)
+
+    @router.post("/api/voices/clips/{clip}/fit", status_code=202)
+    async def fit(clip: str, request: Request):
+        """Make the voice more alike, two minutes at most; the report's `fit` tells how far it is."""
+        draft = drafts.get(clip, known_owner(request))
+        if draft.fit is None or draft.fit.over:
+            sound = draft.reference.clip
+            draft.fit = fits.start(lambda work: _fitted(sound, work))
+        return _report(draft, request, fits, 202)
+
+    @router.post("/api/voices/clips/{clip}/fit/stop")
+    async def stop(clip: str, request: Request):
+        """End the fit at its next step and keep the best so far."""
+        draft = drafts.get(clip, known_owner(request))
+        if draft.fit is not None:
+            draft.fit.stop.set()
+        return _report(draft, request, fits)
+
+    @router.get("/api/voices/clips/{clip}/sample")
+    async def hear(clip: str, request: Request):
+        """A sentence in the fitted voice, as WAV."""
+        fitted = drafts.get(clip, known_owner(request)).fitted
+        if fitted is None:
+            raise SpeechError("fit_missing", "clip")
+        return Response(await checking(_sample, fitted), media_type="audio/wav", headers=NO_STORE)
+
+    @router.delete("/api/voices/clips/{clip}", status_code=204)
+    async def forget(clip: str, request: Request):
+        """Forget the clip and all that was made of it."""
+        drafts.drop(clip, known_owner(request))
+        return Response(status_code=204, headers=NO_STORE)
+
+    return router
+
+
+# On threads of their own, where the imports may take their time.
+
+
+def _check(data: bytes) -> Reference:
+    from models.voices.reference import check
+
+    return check(data)
+
+
+def _listen(reference: Reference, transcript: str, tag: str) -> Reference:
+    from models.voices.reference import listen
+    from models.voices.transcribe import languages
+
+    language = tag.lower().replace("_", "-").split("-")[0]
+    if language not in ("", "auto") and language not in languages():
+        raise SpeechError("field_invalid", "language", name="language", expected=EXPECTED["language"])
+    return listen(reference, transcript, language)
+
+
+def _first(clip: Clip, work: Work) -> First:
+    from models.voices.fit import first
+
+    return first(clip, lambda line: _not_stopped(work))
+
+
+def _fitted(clip: Clip, work: Work) -> Fitted:
+    from models.voices.fit import Progress, fit
+
+    def watch(progress: Progress) -> None:
+        work.progress = progress
+
+    return fit(clip, watch, work.stop, progress=lambda line: _not_stopped(work))
+
+
+def _sample(fitted: Fitted) -> bytes:
+    from models.voices.fit import sample
+
+    return to_wav(*sample(fitted.table), synthetic_note("of a clip that was not saved"))
+
+
+def _not_stopped(work: Work) -> None:
+    """Ends a minute of preparing, which asks nothing but tells how far it is."""
+    if work.stop.is_set():
+        raise SpeechError("cancelled")
+
+
+def _report(draft: Draft, request: Request, fits: Workbench, status: int = 200) -> JSONResponse:
+    reference, report = draft.reference, draft.reference.report
+    listened = reference.heard is not None
+    return JSONResponse({
+        "clip": draft.handle, "level": report.worst, "seconds": report.seconds, "speech_seconds": report.speech_seconds,
+        "kept": report.kept, "outline": report.outline,
+        "findings": [{"about": finding.about, "level": finding.level, "value": finding.value, "unit": finding.unit,
+                      "sentences": dict(finding.sentences)} for finding in report.findings],
+        "transcript": reference.clip.transcript if listened else None, "language": reference.language,
+        "matches": reference.matches if listened else None,
+        "preview": _preview(draft.preview, request), "fit": _fit(draft.fit, request, fits),
+    }, status, NO_STORE)
+
+
+def _work(work: Work, request: Request) -> dict:
+    error = work.error and {"code": work.error.code, "message": work.error.sentence(
+        preferred(request.headers.get("accept-language")))}
+    return {"state": work.state, "error": error}
+
+
+def _preview(work: Work | None, request: Request) -> dict | None:
+    if work is None:
+        return None
+    made = work.result and {"voice": work.result.mix, "likeness": round(work.result.likeness, 3)}
+    return {**_work(work, request), **(made or {})}
+
+
+def _fit(work: Work | None, request: Request, fits: Workbench) -> dict | None:
+    """`before`: how many fits of others come first."""
+    if work is None:
+        return None
+    at = work.progress
+    told = {"before": fits.before(work)}
+    if at is not None:
+        told |= {"step": at.step, "steps": at.steps, "seconds": round(at.seconds, 1), "likeness": round(at.likeness, 3)}
+    if work.result is not None:
+        told |= {"likeness": round(work.result.likeness, 3), "before_likeness": round(work.result.blend_likeness, 3),
+                 "own_likeness": round(work.result.own, 3)}
+    return {**_work(work, request), **told}

@@ -1,0 +1,78 @@
+"""Who asks. Until there are logins a saved voice belongs to a browser: to the random number in the cookie that it was
+given with the page.
+
+Nothing else says who somebody is, and the number itself is kept nowhere: what is written down is its digest. A browser
+sends the cookie along with whatever any page has it ask for, so requests that another origin's page caused count as
+nobody's.
+"""
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from models.errors import SpeechError
+
+COOKIE = "readyvoice"
+KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
+VALUE = re.compile(r"[0-9a-f]{32}")
+NOBODY = "nobody"  # sees what is shared, and owns nothing
+
+
+def owner_of(request: HTTPConnection) -> str:
+    """The id that voices of this caller's are kept under; NOBODY without a cookie of ours, or from another's page."""
+    value = request.cookies.get(COOKIE, "")
+    if not VALUE.fullmatch(value) or foreign(request.headers):
+        return NOBODY
+    return f"browser-{hashlib.sha256(value.encode()).hexdigest()[:32]}"
+
+
+def known_owner(request: HTTPConnection) -> str:
+    """The same for requests that only an owner may make. Raises SpeechError: cross_site or owner_missing."""
+    if foreign(request.headers):
+        raise SpeechError("cross_site")
+    owner = owner_of(request)
+    if owner == NOBODY:
+        raise SpeechError("owner_missing")
+    return owner
+
+
+def foreign(headers: Headers) -> bool:
+    """Whether a page of another origin made the browser ask. Programs say nothing of an origin."""
+    if site := headers.get("sec-fetch-site"):
+        return site not in ("same-origin", "none")
+    origin = headers.get("origin")  # all that browsers say on plain HTTP
+    if origin is None:
+        return False
+    # no page can make a browser send x-forwarded-host to another origin unless that agrees first, which we never do
+    return urlsplit(origin).netloc.lower() not in {headers.get(name, "-").lower() for name in ("host", "x-forwarded-host")}
+
+
+class Owners:
+    """Middleware that gives the page its cookie, and makes it last from each visit on."""
+
+    def __init__(self, app: ASGIApp):
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != "/":
+            return await self._app(scope, receive, send)
+        request = HTTPConnection(scope)
+        had = request.cookies.get(COOKIE, "")
+        value = had if VALUE.fullmatch(had) else secrets.token_hex(16)
+        secure = scope["scheme"] == "https" or request.headers.get("x-forwarded-proto", "").split(",")[0].strip() == "https"
+        cookie = f"{COOKIE}={value}; Max-Age={KEPT}; Path=/; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
+
+        async def marked(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] == 200:
+                headers = MutableHeaders(scope=message)
+                headers.append("set-cookie", cookie)
+                headers["cache-control"] = "private, no-cache"  # no store between may hand it to somebody else
+            await send(message)
+
+        await self._app(scope, receive, marked)
