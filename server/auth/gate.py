@@ -6,7 +6,7 @@ import hmac
 import ipaddress
 from urllib.parse import parse_qs, urlencode
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -20,6 +20,7 @@ from server.auth.tickets import LASTS, Tickets
 from server.errors import error_response
 from server.language import preferred
 from server.openai.errors import error_response as openai_error
+from server.owner import foreign
 from server.upload import capped, drain
 
 OPEN = ("/healthz", "/readyz")  # they tell nothing but that the server lives
@@ -143,8 +144,3 @@ def address_of(caller: HTTPConnection) -> str:
         near = False
     told = caller.headers.get("x-forwarded-for", "").split(",")[-1].strip() if near else ""
     return told or peer
-
-
-def foreign(headers: Headers) -> bool:
-    """Whether a page of another site made the browser ask."""
-    return headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
