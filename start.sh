@@ -129,6 +129,13 @@ with p.sync_playwright() as play: raise SystemExit(not pathlib.Path(play.chromiu
     "$PY" -m playwright install --with-deps chromium || "$PY" -m playwright install chromium
 }
 
+proxy() { # tests put a real nginx in front; where it can't be had they say so
+    command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] && return
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx-light; } >/dev/null 2>&1
+    fi
+}
+
 COMMAND=serve
 EXTRAS=""
 case "${1:-}" in
@@ -142,6 +149,7 @@ case "$COMMAND" in
     test)
         check test && install test
         browser >/dev/null || fail 2 "a Chromium is needed for the page's tests and could not be installed: install one (on Debian: apt install chromium) and start again"
+        proxy
         cd "$HERE" && exec "$PY" -m pytest "$@" ;;
     reload|keys) # nothing to check or install: what serves is installed
         "$PY" -c '' 2>/dev/null || fail 2 "nothing is installed here yet: start the server with bash start.sh"
