@@ -28,6 +28,7 @@ class Job:
         self.turn = Turn()
         self.next = 0  # index of the segment to speak next
         self.finished = False
+        self.aside = 0.0  # seconds of the piece being made that went to other requests
         self._sink, self._wake = sink, wake
         self._cancelled = threading.Event()
         self._lock = threading.Lock()

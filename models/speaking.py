@@ -54,17 +54,27 @@ def speak_next(model: Model, job: Job, model_id: str) -> Outcome:
 def _send(pieces: Iterator[np.ndarray | WordTiming], job: Job, sample_rate: int) -> SpeechError | None:
     """Pass on what the model makes; the reason to stop, if one came up on the way."""
     began = time.monotonic()
-    for piece in pieces:
-        job.metrics.compute += time.monotonic() - began
-        if why := job.why_end():
-            return why
-        if isinstance(piece, WordTiming):
-            job.word(piece)
-        elif len(piece):
-            job.audio(piece, len(piece) / sample_rate)
-        began = time.monotonic()
-    job.metrics.compute += time.monotonic() - began
+    try:
+        for piece in pieces:
+            began = _counted(job, began)
+            if why := job.why_end():
+                return why
+            if isinstance(piece, WordTiming):
+                job.word(piece)
+            elif len(piece):
+                job.audio(piece, len(piece) / sample_rate)
+            began = time.monotonic()
+    finally:
+        _counted(job, began)
     return job.why_end()
+
+
+def _counted(job: Job, began: float) -> float:
+    """Add what was computed since, without what went to others in its midst; returns the time now."""
+    now = time.monotonic()
+    job.metrics.compute += max(0.0, now - began - job.aside)
+    job.aside = 0.0
+    return now
 
 
 def answer(model: Model, work: Callable[[Model], object], asked: Future) -> None:

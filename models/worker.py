@@ -228,7 +228,7 @@ class Worker(Life):
                 self._end_those_over()
                 job = self._order.choose(self._jobs, within=current)
             if job is None:
-                current.metrics.compute -= time.monotonic() - began
+                current.aside += time.monotonic() - began
                 return
             self._speak(job)
 

@@ -89,7 +89,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench) -> APIRout
         """End the fit at its next step and keep the best so far."""
         draft = drafts.get(clip, known_owner(request))
         if draft.fit is not None:
-            draft.fit.stop.set()
+            fits.stop(draft.fit)
         return _report(draft, request, fits)
 
     @router.get("/api/voices/clips/{clip}/sample")

@@ -40,8 +40,8 @@ class Draft:
 
     def end(self) -> None:
         for work in (self.preview, self.fit):
-            if work is not None:
-                work.stop.set()
+            if work is not None and work.end is not None:
+                work.end()
 
 
 class Drafts:
@@ -72,6 +72,10 @@ class Drafts:
 
     def drop(self, handle: str, owner: str) -> None:
         self._drop(self.get(handle, owner))
+
+    def forget(self, draft: Draft) -> None:
+        """Also one that has gone already."""
+        self._drop(draft)
 
     def sweep(self) -> None:
         """Forget those nobody has asked for in a while."""

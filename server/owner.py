@@ -49,8 +49,12 @@ def foreign(headers: Headers) -> bool:
     origin = headers.get("origin")  # all that browsers say on plain HTTP
     if origin is None:
         return False
+    try:
+        asking = urlsplit(origin).netloc.lower()
+    except ValueError:
+        return True
     # no page can make a browser send x-forwarded-host to another origin unless that agrees first, which we never do
-    return urlsplit(origin).netloc.lower() not in {headers.get(name, "-").lower() for name in ("host", "x-forwarded-host")}
+    return asking not in {headers.get(name, "-").lower() for name in ("host", "x-forwarded-host")}
 
 
 class Owners:

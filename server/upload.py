@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
@@ -14,6 +14,8 @@ from models.errors import SpeechError
 LINGER = 100_000_000  # bytes of a refused body that are still read, and dropped
 AROUND = 64 * 1024  # bytes that a form's other fields and its own lines may take
 PATIENCE = 5.0  # seconds for that
+TOGETHER = 6  # uploads read at a time
+SLOWEST = 120.0  # seconds one may take
 
 
 async def capped(request: Request, limit: int, error: SpeechError) -> AsyncIterator[bytes]:
@@ -41,6 +43,22 @@ async def drain(request: Request) -> None:
                     return
 
 
+_reading = 0
+
+
+@contextlib.contextmanager
+def _place() -> Iterator[None]:
+    """One of the places for uploads. Raises SpeechError("cloning_busy") when there is none."""
+    global _reading
+    if _reading >= TOGETHER:
+        raise SpeechError("cloning_busy", length=_reading)
+    _reading += 1
+    try:
+        yield
+    finally:
+        _reading -= 1
+
+
 class InMemory(MultiPartParser):
     """What is uploaded stays in memory: it is bounded anyway, and nothing of it ever lies on the disk."""
 
@@ -48,13 +66,18 @@ class InMemory(MultiPartParser):
 
 
 async def read_upload(request: Request, megabytes: int, error: SpeechError) -> bytes:
-    """The one file of a multipart form, in its field `file`. Raises SpeechError: form_invalid, field_invalid or `error`."""
+    """The one file of a multipart form, in its field `file`.
+
+    Raises SpeechError: form_invalid (also for one that takes minutes), field_invalid, cloning_busy or `error`.
+    """
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise SpeechError("form_invalid", "file")
     pieces = capped(request, megabytes * 1_000_000 + AROUND, error)
     try:
-        form = await InMemory(request.headers, pieces, max_files=1, max_fields=4, max_part_size=AROUND).parse()
-    except (MultiPartException, ValueError, LookupError) as fault:
+        with _place():
+            async with asyncio.timeout(SLOWEST):
+                form = await InMemory(request.headers, pieces, max_files=1, max_fields=4, max_part_size=AROUND).parse()
+    except (MultiPartException, ValueError, LookupError, TimeoutError) as fault:
         raise SpeechError("form_invalid", "file") from fault
     try:
         upload = form.get("file")

@@ -93,7 +93,7 @@ def voice_routes(drafts: Drafts) -> APIRouter:
         if any(work is not None and not work.over for work in (draft.preview, draft.fit)):
             raise SpeechError("fit_busy", "clip")
         voice = await desk(_save, draft, body)
-        drafts.drop(body.clip, owner)
+        drafts.forget(draft)
         return _answer(voice, 201)
 
     @router.post("/api/voices/import", status_code=201, openapi_extra=FILE)
@@ -162,9 +162,10 @@ def _shown(library: Library, voice: SavedVoice, owner: str) -> dict:
 
 
 def _with_room(owner: str) -> Library:
-    """Raises SpeechError("voices_full") when `owner` has all the voices that one may have."""
+    """Raises SpeechError("voices_full") when `owner` has all the voices that one may have, deleted ones included while
+    they can be brought back."""
     library = saved.library()
-    if sum(voice.owner == owner for voice in library.list(owner)) >= MOST:
+    if sum(voice.owner == owner for voice in library.list(owner)) >= MOST or len(library.deleted(owner)) > 2 * MOST:
         raise SpeechError("voices_full", limit=MOST)
     return library
 
@@ -205,7 +206,7 @@ def _delete(voice: str, owner: str) -> dict:
 
 
 def _undo(voice: str, owner: str) -> dict:
-    library = saved.library()
+    library = _with_room(owner)
     return _shown(library, library.undo_delete(voice, owner), owner)
 
 

@@ -14,7 +14,7 @@ MOST = 8  # pieces of work that may be there at once
 
 class Work:
     """state: waiting, running, done, failed or stopped (before it began). result: of the work. progress: what it said of
-    itself last. stop: set it to end the work."""
+    itself last. stop: set once the work is to end."""
 
     def __init__(self) -> None:
         self.state = "waiting"
@@ -22,6 +22,7 @@ class Work:
         self.progress: Any = None
         self.error: SpeechError | None = None
         self.stop = threading.Event()
+        self.end: Callable[[], None] | None = None  # what ends it, in the line or at work
 
     @property
     def over(self) -> bool:
@@ -38,6 +39,7 @@ class Workbench:
     def start(self, do: Callable[[Work], Any]) -> Work:
         """Put `do(work)` in the line. Raises SpeechError("cloning_busy")."""
         work = Work()
+        work.end = lambda: self.stop(work)
         with self._lock:
             if len(self._line) >= MOST:
                 raise SpeechError("cloning_busy", length=len(self._line))
@@ -50,6 +52,15 @@ class Workbench:
         with self._lock:
             return self._line.index(work) if work in self._line else 0
 
+    def stop(self, work: Work) -> None:
+        """End it: at its next step when it runs, at once when it still waits."""
+        work.stop.set()
+        with self._lock:
+            if work.state == "waiting":
+                work.state = "stopped"
+                if work in self._line:
+                    self._line.remove(work)
+
     def close(self) -> None:
         """End what runs at its next step, and let nothing else begin."""
         with self._lock:
@@ -59,10 +70,11 @@ class Workbench:
 
     def _run(self, work: Work, do: Callable[[Work], Any]) -> None:
         try:
-            if work.stop.is_set():
-                work.state = "stopped"
-                return
-            work.state = "running"
+            with self._lock:
+                if work.stop.is_set():
+                    work.state = "stopped"
+                    return
+                work.state = "running"
             work.result = do(work)
             work.state = "done"
         except SpeechError as error:
@@ -72,4 +84,5 @@ class Workbench:
             work.error, work.state = SpeechError("cloning_failed", reason=type(error).__name__), "failed"
         finally:
             with self._lock:
-                self._line.remove(work)
+                if work in self._line:
+                    self._line.remove(work)

@@ -12,6 +12,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # read when gradio i
 import gradio as gr  # noqa: E402
 from fastapi import FastAPI  # noqa: E402
 
+from models.errors import SpeechError  # noqa: E402
 from ui.assets import Assets  # noqa: E402
 from ui.document import Document  # noqa: E402
 from ui.piece import piece  # noqa: E402
@@ -48,9 +49,15 @@ def mount(app: FastAPI) -> FastAPI:
     assets = Assets()
     assets.serve(app)
     app.add_middleware(Document, head=_first(assets))
+
+    @app.post("/gradio_api/upload", include_in_schema=False)
+    def no_upload():
+        """Gradio would put any file of any size on the disk; nothing on the page sends it one."""
+        raise SpeechError("route_unknown", method="POST", path="/gradio_api/upload")
+
     return gr.mount_gradio_app(
         app, build_page(assets), path="/", theme=theme(), head=_styles(assets), footer_links=[],
-        run_history=False, show_error=False, allowed_paths=[], mcp_server=False, ssr_mode=False,
+        run_history=False, show_error=False, allowed_paths=[], mcp_server=False, ssr_mode=False, max_file_size=1024,
     )
 
 

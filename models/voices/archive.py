@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,9 +13,10 @@ from models.voices.record import MODEL, SavedVoice, from_json
 
 MOST_BYTES = 64_000_000  # of the file
 MOST_FILES = 24
+MOST_SECONDS = 61.0  # a reference clip has 60 at most
 LIMITS = {"meta.json": 100_000, "clip.flac": 20_000_000}  # unpacked
-STATE_LIMIT = 128_000_000
-TOTAL_LIMIT = 256_000_000
+STATE_LIMIT = 32_000_000
+TOTAL_LIMIT = 96_000_000
 
 
 def packed(voice: SavedVoice, parts: Mapping[str, bytes]) -> bytes:
@@ -39,7 +41,7 @@ def unpacked(data: bytes) -> tuple[SavedVoice, dict[str, bytes]]:
             entries = archive.infolist()
             _check_entries(entries)
             parts = {entry.filename: _content(archive, entry) for entry in entries}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zipfile.zlib.error) as error:
+    except (zipfile.BadZipFile, lzma.LZMAError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zipfile.zlib.error) as error:
         raise _invalid("it is no sound zip file", "不是完好的 zip 文件") from error
     try:
         voice = from_json(parts.pop("meta.json"))
@@ -81,9 +83,12 @@ def _seconds(clip: bytes) -> float:
     if clip[:4] != b"fLaC":
         raise _invalid("its clip is no FLAC file", "音频不是 FLAC 格式")
     try:
-        return round(decode(clip).seconds, 2)
+        seconds = round(decode(clip).seconds, 2)
     except SpeechError as error:
         raise _invalid("its clip can't be read", "音频无法读取") from error
+    if seconds > MOST_SECONDS:
+        raise _invalid(f"its clip lasts longer than {MOST_SECONDS:g} s", f"音频超过 {MOST_SECONDS:g} 秒")
+    return seconds
 
 
 def _states_checked(parts: dict[str, bytes]) -> dict[str, bytes]:

@@ -62,7 +62,8 @@ class Library:
         for voice in self._all(self.folder):
             if not _visible(voice, owner) or (tag and tag not in voice.tags):
                 continue
-            text = " ".join((voice.name, voice.notes, *voice.tags, voice.transcript, voice.language)).casefold()
+            private = (voice.notes, voice.transcript) if owner in (None, voice.owner) else ()
+            text = " ".join((voice.name, *voice.tags, voice.language, *private)).casefold()
             if all(word in text for word in words):
                 found.append(voice)
         return sorted(found, key=lambda voice: (voice.name.casefold(), voice.created, voice.id))
@@ -144,11 +145,13 @@ class Library:
     def duplicate(self, voice_id: str, owner: str, name: str) -> SavedVoice:
         """A copy that belongs to `owner`; the consent given stays what it was."""
         voice = self.get(voice_id, owner)
-        copy = replace(voice, id=secrets.token_hex(8), name=name, owner=owner, shared=False, pinned=False, created=now())
+        copy = replace(self._told(voice, owner), id=secrets.token_hex(8), name=name, owner=owner, shared=False,
+                       pinned=False, created=now())
         return self._add(checked(copy), self._parts(voice))
 
     def delete(self, voice_id: str, owner: str | None) -> SavedVoice:
         """Can be undone for a week."""
+        self._empty_trash()
         with files.locked(self.folder):
             voice = self._own(voice_id, owner)
             self._trash.mkdir(exist_ok=True, mode=0o700)
@@ -158,6 +161,7 @@ class Library:
         return voice
 
     def undo_delete(self, voice_id: str, owner: str | None) -> SavedVoice:
+        self._empty_trash()
         with files.locked(self.folder):
             voice = self._read(self._trash / voice_id) if ID.fullmatch(voice_id) else None
             if voice is None or owner not in (None, voice.owner):
@@ -177,7 +181,8 @@ class Library:
         from models.voices.archive import packed
 
         voice = self.get(voice_id, owner)
-        return packed(replace(voice, owner="", shared=False, pinned=False), self._parts(voice))
+        told = replace(self._told(voice, owner), owner="", shared=False, pinned=False)
+        return packed(told, self._parts(voice))
 
     def import_file(self, data: bytes, owner: str) -> SavedVoice:
         """A voice from `export_file`, as one of `owner`'s. Raises SpeechError("voice_file_invalid" or "voice_name_taken")."""
@@ -208,6 +213,11 @@ class Library:
         if owner not in (None, voice.owner):
             raise SpeechError("saved_voice_foreign", "voice", name=voice.name)
         return voice
+
+    @staticmethod
+    def _told(voice: SavedVoice, owner: str | None) -> SavedVoice:
+        """Without what its owner wrote down for themselves."""
+        return voice if owner in (None, voice.owner) else replace(voice, notes="")
 
     def _free(self, voice: SavedVoice) -> None:
         """Raises SpeechError when another voice of its owner has its name."""

@@ -63,8 +63,8 @@ def from_json(text: str | bytes) -> SavedVoice:
         raise ValueError("no record of a voice")
     known = {field.name for field in fields(SavedVoice)}
     values = {name: value for name, value in data.items() if name in known}
-    consent = Consent(**{name: _string(data["consent"].get(name), "who") for name in ("who", "when")})
     try:
+        consent = Consent(**{name: _string(data["consent"].get(name), "who") for name in ("who", "when")})
         return checked(SavedVoice(**{**values, "consent": consent, "tags": tuple(values.get("tags") or ())}))
     except (TypeError, SpeechError) as error:
         raise ValueError(str(error)) from error
@@ -83,6 +83,9 @@ def checked(voice: SavedVoice) -> SavedVoice:
     language = _string(voice.language, "name").lower().replace("_", "-")
     if language and not LANGUAGE.fullmatch(language):
         raise _invalid("language", "a tag such as en or zh", "语言代码，如 en 或 zh")
+    for name, value in (("created", voice.created), ("when", voice.consent.when)):
+        if not isinstance(value, str) or len(value) > 40:
+            raise _invalid(name, "a date", "日期")
     for name in ("shared", "pinned"):
         if not isinstance(getattr(voice, name), bool):
             raise _invalid(name, "true or false", "true 或 false")

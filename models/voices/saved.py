@@ -22,7 +22,7 @@ PREFIX = "my:"
 NAMED = re.compile(rf"{PREFIX}([\w.-]*)")
 FITTED = "kokoro"  # the family that speaks in fitted voices, and the state they are kept as
 SHAPE = (510, 256)  # a kokoro voice: a row per number of phonemes
-LOUDEST = 20.0  # no stock voice has a number beyond 3; a file from anywhere might
+LOUDEST = 6.0  # no stock voice has a number beyond 3; a file from anywhere might
 
 
 def named(voice: str) -> list[str]:

@@ -21,7 +21,7 @@ class Attempts:
         """Seconds until this address may try again, 0 for now."""
         now = time.monotonic() if now is None else now
         count, last = self._wrong.get(address, (0, 0.0))
-        own = last + min(LONGEST_WAIT, FIRST_WAIT * 2 ** (count - FREE)) - now if count >= FREE else 0.0
+        own = last + min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(count - FREE, 10)) - now if count >= FREE else 0.0
         self._recent = [when for when in self._recent if when > now - ALL_SPAN]
         everyone = self._recent[-ALL] + ALL_SPAN - now if len(self._recent) >= ALL else 0.0
         return max(0.0, own, everyone)

@@ -65,7 +65,9 @@ class Gate:
         """The login page for whoever opens the page, an error for a program."""
         path, language = scope["path"], caller.headers.get("accept-language")
         if scope["method"] == "GET" and path == "/":
-            if (given := caller.query_params.get("token")) is not None:
+            given = caller.query_params.get("token")
+            # a link may come from anywhere, an image of another page may not
+            if given is not None and not (foreign(caller.headers) and caller.headers.get("sec-fetch-mode") != "navigate"):
                 return self._tried(caller, given)
             return login_page(preferred(language))
         error = SpeechError("login_needed")

@@ -196,3 +196,23 @@ def test_a_session_closes_in_the_middle_of_a_segment(monkeypatch):
     assert [reading.of(name)[-1].error.code for name in ("line", "book")] == ["cancelled"] * 2
     with pytest.raises(SpeechError):
         one.run(SpeechRequest(LINE))
+
+
+def test_what_went_to_others_is_not_the_books_compute(session):
+    def many(reading: Reading) -> None:
+        for number in range(4):
+            reading.submit(f"line {number}", LINE, seed=number)
+
+    reading = Reading(session, many)
+    done = reading.of("book")[-1]
+    lines = [reading.of(f"line {number}")[-1].metrics for number in range(4)]
+    assert 0 < done.metrics.compute < done.metrics.total - sum(line.compute for line in lines) + 0.05
+
+
+def test_a_book_that_is_stopped_beside_others_has_not_computed_less_than_nothing(session):
+    def stop(reading: Reading) -> None:
+        for number in range(3):
+            reading.submit(f"line {number}", LINE, seed=number)
+        reading.jobs["book"].cancel()
+
+    assert Reading(session, stop).of("book")[-1].metrics.compute >= 0

@@ -40,6 +40,19 @@ def test_what_is_stopped_before_it_begins_never_does(bench):
     assert (first.state, second.state, seen) == ("done", "stopped", [])
 
 
+def test_what_waits_is_ended_at_once_and_leaves_the_line(bench):
+    go = threading.Event()
+    works = [bench.start(lambda work: go.wait(10)) for _ in range(workbench.MOST)]
+    until(lambda: works[0].state == "running")
+    for work in works[1:]:
+        bench.stop(work)
+        assert work.state == "stopped" and bench.before(work) == 0
+    assert bench.start(lambda work: 7).state == "waiting"
+    go.set()
+    until(lambda: works[0].over)
+    assert works[0].state == "done"
+
+
 def test_the_line_has_an_end(bench):
     go = threading.Event()
     works = [bench.start(lambda work: go.wait(10)) for _ in range(workbench.MOST)]

@@ -23,7 +23,7 @@ const json = (body) => ({ headers: { 'Content-Type': 'application/json' }, body:
 // Each answers with the voice, once the list is up to date. Throws what `api` throws.
 async function changed(path, options) {
   const voice = await (await api(path, options)).json();
-  await loadSaved();
+  await loadSaved().catch(retry); // the change itself went well
   return voice;
 }
 

@@ -18,6 +18,7 @@ export function mount(element) {
   let recorder = null;
   let address = '';
   let edited = '';
+  let hearing = 0;
 
   const say = (text, bad = false) => {
     status.textContent = text;
@@ -56,13 +57,16 @@ export function mount(element) {
   // The words, found or compared; they may be corrected while this goes on.
   async function hear(transcript = '') {
     const found = !transcript;
+    hearing += 1;
     at('.rv-words').classList.add('rv-busy');
     try {
       await draft.listen(transcript);
-      if (found && !words.value) words.value = edited = draft.current()?.transcript ?? '';
+      // what was heard, or the given words cut to the part that is kept; not over what was typed meanwhile
+      if (found ? !words.value : words.value === transcript) words.value = edited = draft.current()?.transcript ?? words.value;
     } catch (error) {
       if (draft.current()) say(draft.sentence(error), true);
     }
+    hearing -= 1;
     at('.rv-words').classList.remove('rv-busy');
   }
 
@@ -75,6 +79,7 @@ export function mount(element) {
   }
 
   async function record() {
+    if (recorder) return;
     engine.stop();
     say('');
     recorder = new Recorder(({ seconds, level }) => {
@@ -132,7 +137,7 @@ export function mount(element) {
     try {
       const voice = await draft.keep({
         name: at('#rv-voice-name').value, who: at('#rv-who').value, consent: at('#rv-consent').checked,
-        transcript: words.value.trim(), shared: at('#rv-share').checked,
+        ...(hearing && !words.value.trim() ? {} : { transcript: words.value.trim() }), shared: at('#rv-share').checked,
       });
       engine.stop();
       const model = fittedModel();

@@ -24,6 +24,15 @@ export class Recorder {
     this.stream = await navigator.mediaDevices.getUserMedia({
       audio: { channelCount: 1, echoCancellation: false, noiseSuppression: false, autoGainControl: true },
     });
+    try {
+      this.listen();
+    } catch (error) {
+      for (const track of this.stream.getTracks()) track.stop();
+      throw error;
+    }
+  }
+
+  listen() {
     const type = KINDS.find((kind) => !kind || MediaRecorder.isTypeSupported(kind));
     this.recorder = new MediaRecorder(this.stream, { ...(type ? { mimeType: type } : {}), audioBitsPerSecond: 128_000 });
     this.parts = [];

@@ -51,7 +51,7 @@ class Voices:
         shares: dict[str, float] = {}
         for part in text.split("+"):
             match = PART.fullmatch(part)
-            if match is None or (weight := float(match[2] or 1)) <= 0:
+            if match is None or not 0 < (weight := float(match[2] or 1)) < 1e6:
                 raise SpeechError("voice_mix_invalid", "voice", name=text)
             name = match[1]
             if name.startswith(saved.PREFIX):

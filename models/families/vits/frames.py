@@ -40,7 +40,7 @@ def lead(ids: Sequence[int], space: int | None, length: float) -> Lead | None:
         return None
     spaces = (at for at in range(least, least + LOOK) if ids[at] == space)
     kept = next(spaces, least) + 2  # with the padding behind it
-    return Lead(kept, kept + AHEAD)
+    return Lead(kept, min(len(ids), kept + AHEAD))
 
 
 class Frames:

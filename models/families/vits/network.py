@@ -90,14 +90,16 @@ class Network:
             columns = Columns(stage, session, self._options, frames, columns)
         last = self.layout.stages[-1]
         per_frame = self.hop // last.rate  # input columns of the last stage
-        if self.reach is None:
+        if self.reach is None:  # only the whole will do
             first = largest = frames.count
+        reach = self.reach or 0
+
         def known(end: int) -> int:
-            return frames.known(end + self.reach)
+            return frames.known(end + reach)
 
         for start, end in windows(known, first, largest):
             # only over frames that will stay, and each stage runs ahead of the one behind it
-            spare = max(0, frames.settled - self.reach - end) // len(self.layout.stages)
+            spare = max(0, frames.settled - reach - end) // len(self.layout.stages)
             ahead = 0 if start == 0 else min(AHEAD * (end - start), spare)
             yield columns.run(start * per_frame, end * per_frame, ahead).reshape(-1)
 

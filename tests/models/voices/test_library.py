@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 import torch
 
-from models.audio.encode import on_grid
+from models.audio.encode import on_grid, to_flac
 from models.errors import SpeechError
 from models.voices.clip import Clip
-from models.voices.library import Library
+from models.voices.library import KEPT, Library
 from tests.recordings import tone
 from tests.served import ROOT
 
@@ -207,6 +207,39 @@ def test_export_and_import(library, tmp_path):
     assert "anna" not in zipfile.ZipFile(io.BytesIO(data)).read("meta.json").decode()  # whose login it was stays here
 
 
+def test_what_was_written_down_about_a_shared_voice_stays_its_owners(library, tmp_path):
+    saved = library.save(a_clip(), "Anna", "anna", "Anna", notes="my neighbour", shared=True)
+    assert library.list("ben", search="neighbour") == [] and library.list("anna", search="neighbour") == [saved]
+    assert library.duplicate(saved.id, "ben", "Hers").notes == ""
+    for who, notes in (("ben", ""), ("anna", "my neighbour")):
+        there = Library(tmp_path / who).import_file(library.export_file(saved.id, who), who)
+        assert there.notes == notes
+
+
+def test_a_running_library_empties_its_trash_too(library):
+    old, other = (library.save(a_clip(seed), name, "anna", "Anna") for seed, name in ((0, "Old"), (1, "Other")))
+    library.delete(old.id, "anna")
+    long_ago = time.time() - KEPT - 60
+    os.utime(library.folder / ".trash" / old.id / "meta.json", (long_ago, long_ago))
+    assert refusal(lambda: library.undo_delete(old.id, "anna")) == ("saved_voice_unknown", "voice")
+    library.delete(other.id, "anna")
+    assert [voice.id for voice in library.deleted("anna")] == [other.id]
+
+
+def test_an_archive_with_a_broken_lzma_entry_is_refused(library):
+    saved = library.save(a_clip(), "Anna", "anna", "Anna")
+    with zipfile.ZipFile(io.BytesIO(library.export_file(saved.id, "anna"))) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    data = bytearray(buffer.getvalue())
+    at = data.index(b"clip.flac") + len(b"clip.flac") + 4
+    data[at:at + 40] = b"\xff" * 40
+    assert refusal(lambda: library.import_file(bytes(data), "ben")) == ("voice_file_invalid", "file")
+
+
 def edited(data: bytes, change) -> bytes:
     """The same zip after `change` was let at its {name: content}."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -249,6 +282,9 @@ HOSTILE = {
     "tags a number": lambda parts: with_meta(parts, tags=5),
     "long name": lambda parts: with_meta(parts, name="x" * 100),
     "shared a text": lambda parts: with_meta(parts, shared="x"),
+    "created a number": lambda parts: with_meta(parts, created=5),
+    "consent of no date": lambda parts: with_meta(parts, consent={"who": "Anna", "when": "x" * 3000}),
+    "minutes long": lambda parts: parts.update({"clip.flac": to_flac(np.zeros(62 * 8000, np.float32), 8000)}),
     "infinite": lambda parts: with_meta(parts, likeness=float("inf")),
 }
 
@@ -310,7 +346,7 @@ WRITER = """
 import itertools, os, sys
 sys.path.insert(0, {root!r})
 from pathlib import Path
-from models.voices.library import Library
+from models.voices.library import KEPT, Library
 from tests.models.voices.test_library import STATE, a_clip
 import models.voices.states, filelock, av  # once, for all that are forked from here
 for line in sys.stdin:

@@ -167,3 +167,17 @@ def test_a_password_made_at_the_start_is_shown_and_works(tmp_path):
             assert client.get("api/models").status_code == 401
             assert log_in(client, made).status_code == 303
             assert client.get("api/models").status_code == 200
+
+
+def test_an_image_of_another_page_tries_no_password(client):
+    for _ in range(8):
+        answer = client.get("", params={"token": "guess"}, headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"})
+        assert answer.status_code == 401
+    assert client.get("", params={"token": PASSWORD}, headers={"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+                      ).status_code == 303
+
+
+def test_gradio_takes_no_files(client):
+    log_in(client)
+    answer = client.post("gradio_api/upload", files={"files": ("a.bin", b"x" * 5000)})
+    assert answer.status_code == 404

@@ -184,3 +184,10 @@ def test_one_that_anybody_could_guess_is_refused(tmp_path, text):
     with pytest.raises(SpeechError) as caught:
         password_for("0.0.0.0", file)
     assert caught.value.code == "password_short" and str(file) in caught.value.sentence()
+
+
+def test_an_old_bookmark_that_fails_for_weeks_breaks_nothing():
+    attempts = Attempts()
+    for number in range(2000):
+        attempts.failed("a", 1000.0 * number)
+    assert attempts.wait("a", 1000.0 * 1999) == LONGEST_WAIT

@@ -108,3 +108,11 @@ def test_longer_texts_and_slower_speech_have_shorter_leads():
     ids = [9, 0] * 400
     assert lead(ids[:100], SPACE, 1.0) is None
     assert lead(ids, None, 2.0).kept < lead(ids, None, 1.0).kept < lead(ids, None, 0.5).kept
+
+
+def test_a_voice_that_cannot_be_decoded_in_windows_speaks_whole(network, voice, monkeypatch):
+    """Also with a lead asked for: some graphs mix all frames."""
+    plain = spoken(network, voice, None, first=WHOLE, largest=WHOLE)
+    monkeypatch.setattr(network, "reach", None)
+    pieces = list(chunks(network, voice, LED))
+    assert len(pieces) == 1 and np.array_equal(pieces[0], plain)
