@@ -6,6 +6,9 @@ import hashlib
 import hmac
 import os
 import secrets
+from pathlib import Path
+
+from filelock import FileLock
 
 from models.weights import home
 
@@ -15,21 +18,25 @@ SIZE = 32
 def secret() -> bytes:
     """Made at the first call on a machine. One that is not as we wrote it is made anew: all logins end."""
     path = home() / "secret"
+    if (kept := _kept(path)) is not None:
+        return kept
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(str(path.with_name(".secret.lock"))):
+        if (kept := _kept(path)) is None:
+            kept, partial = secrets.token_bytes(SIZE), path.with_name(".secret.part")
+            partial.unlink(missing_ok=True)
+            with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(kept)
+            partial.replace(path)
+        return kept
+
+
+def _kept(path: Path) -> bytes | None:
     with contextlib.suppress(OSError):
         kept = path.read_bytes()
         if len(kept) == SIZE:
             return kept
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".secret-{os.getpid()}-{secrets.token_hex(4)}")
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secrets.token_bytes(SIZE))
-    with contextlib.suppress(FileExistsError):
-        if path.exists():  # broken: ours takes its place
-            partial.replace(path)
-        else:
-            os.link(partial, path)  # whoever came first has made it
-    partial.unlink(missing_ok=True)
-    return path.read_bytes()
+    return None
 
 
 def derived(purpose: str) -> bytes:
