@@ -50,7 +50,7 @@ def test_clone_reports_and_saves(cloned, place):
     library = Library(place / "voices")
     voice = library.named("Joe Smith", None)
     assert voice.consent.who == "Joe Smith himself" and voice.language == "en" and "harbour" in voice.transcript.replace("harbor", "harbour")
-    assert voice.likeness > 0.75 and library.state(voice.id, None, "kokoro") is not None
+    assert voice.likeness > 0.7 and library.state(voice.id, None, "kokoro") is not None
 
 
 def test_say_speaks_in_it_and_the_file_says_so(cloned, place, speech, tmp_path):  # noqa: F811
