@@ -16,6 +16,9 @@ MOST_FILES = 24
 MOST_SECONDS = 61.0  # a reference clip has 60 at most
 LIMITS = {"meta.json": 100_000, "clip.flac": 20_000_000}  # unpacked
 STATE_LIMIT = 32_000_000
+# what zipfile and its decompressors raise for a file that is damaged, encrypted or packed in ways they don't know
+BROKEN = (zipfile.BadZipFile, lzma.LZMAError, zipfile.zlib.error, NotImplementedError, RuntimeError, EOFError, OSError,
+          ValueError)
 TOTAL_LIMIT = 96_000_000
 
 
@@ -41,7 +44,7 @@ def unpacked(data: bytes) -> tuple[SavedVoice, dict[str, bytes]]:
             entries = archive.infolist()
             _check_entries(entries)
             parts = {entry.filename: _content(archive, entry) for entry in entries}
-    except (zipfile.BadZipFile, lzma.LZMAError, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zipfile.zlib.error) as error:
+    except BROKEN as error:
         raise _invalid("it is no sound zip file", "不是完好的 zip 文件") from error
     try:
         voice = from_json(parts.pop("meta.json"))

@@ -17,9 +17,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from models.families.kokoro.constants import SAMPLE_RATE
 from models.voices.clip import Clip
 from models.voices.measure import Traits, traits
-from models.voices.rehearsal import SAMPLE_RATE, Rehearsal
+from models.voices.rehearsal import Rehearsal
 from models.voices.speaker import likeness, speaker_encoder
 from models.voices.stock import Stock, stock
 

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from models.families.kokoro import device, engine, phonemes, weights
-from models.families.kokoro.constants import SAMPLE_RATE
 from models.text.phonemes import kokoro
 
 
@@ -32,7 +31,7 @@ class Rehearsal:
         return len(self._ids)
 
     def say(self, line: int, table: Tensor, seed: int = 0) -> np.ndarray:
-        """One line in a voice [510, 256]: float32 samples at `SAMPLE_RATE`."""
+        """One line in a voice [510, 256]: float32 samples at the family's rate."""
         return self.speak(self._ids[line], table, seed)
 
     def speak(self, ids: list[int], table: Tensor, seed: int = 0) -> np.ndarray:
@@ -40,6 +39,3 @@ class Rehearsal:
         style = table[len(ids) - 1].cpu().numpy()
         with self._turn, torch.inference_mode():
             return self._engine.speak([phonemes.BOUNDARY, *ids, phonemes.BOUNDARY], style, 1.0, engine.Noise(seed))[0]
-
-
-__all__ = ["SAMPLE_RATE", "Rehearsal"]

@@ -13,7 +13,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from models.families.kokoro import voices, weights
-from models.voices.rehearsal import SAMPLE_RATE, Rehearsal
+from models.families.kokoro.constants import SAMPLE_RATE
+from models.voices.rehearsal import Rehearsal
 from models.voices.speaker import PACKAGE, speaker_encoder
 from models.weights import home
 
