@@ -6,26 +6,22 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from cli.fleet import check_device, fetch_weights
 from cli.progress import Steps
 from cli.say import cloned_voice, sounding, write_speech
-from models.config import Config, nearest
+from models.config import Config
 from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.families import family
 from models.families.options import checked_controls
 from models.families.protocol import ModelSpec
 from models.session import Session
+from server import schema
 
-EXPECTED = {
-    "text": {"en": "the text to speak", "zh": "要朗读的文字"},
-    "speed": {"en": "a number from 0.5 to 2", "zh": "0.5 到 2 之间的数字"},
-    "seed": {"en": "a whole number from 0 to 4294967295", "zh": "0 到 4294967295 之间的整数"},
-    "options": {"en": "an object with the model's controls", "zh": "包含模型控制项的对象"},
-}
 WORDS = {"en": "some words", "zh": "一段文字"}
+EXPECTED = schema.EXPECTED | dict.fromkeys(("id", "voice", "language", "out"), WORDS)
 
 
 class Entry(BaseModel):
@@ -101,14 +97,7 @@ def read(source: Path, spec: ModelSpec) -> list[Line]:
 def _line(data: object, number: int, spec: ModelSpec, before: list[Line]) -> Line:
     if not isinstance(data, dict):
         raise SpeechError("body_invalid")
-    try:
-        entry = Entry.model_validate(data)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = str(first["loc"][0])
-        if first["type"] == "extra_forbidden":
-            raise SpeechError("field_unknown", name, name=name, nearest=nearest(name, Entry.model_fields)) from error
-        raise SpeechError("field_invalid", name, name=name, expected=EXPECTED.get(name, WORDS)) from error
+    entry = schema.checked(Entry, data, EXPECTED)
     if not entry.text.strip():
         raise SpeechError("text_empty", "text")
     checked_controls(family(spec.family), spec.id, entry.options)

@@ -17,6 +17,7 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from models.errors import SpeechError
+from server.cookies import cookie
 
 COOKIE = "readyvoice"
 KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
@@ -69,13 +70,12 @@ class Owners:
         request = HTTPConnection(scope)
         had = request.cookies.get(COOKIE, "")
         value = had if VALUE.fullmatch(had) else secrets.token_hex(16)
-        secure = scope["scheme"] == "https" or request.headers.get("x-forwarded-proto", "").split(",")[0].strip() == "https"
-        cookie = f"{COOKIE}={value}; Max-Age={KEPT}; Path=/; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
+        given = cookie(request, COOKIE, value, KEPT)
 
         async def marked(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 200:
                 headers = MutableHeaders(scope=message)
-                headers.append("set-cookie", cookie)
+                headers.append("set-cookie", given)
                 headers["cache-control"] = "private, no-cache"  # no store between may hand it to somebody else
             await send(message)
 

@@ -17,6 +17,7 @@ from server.auth.keys import KeyRing
 from server.auth.login import login_page
 from server.auth.secret import operator_key
 from server.auth.tickets import LASTS, Tickets
+from server.cookies import cookie
 from server.errors import error_response
 from server.language import preferred
 from server.openai.errors import error_response as openai_error
@@ -101,7 +102,7 @@ class Gate:
         self._attempts.succeeded(address)
         rest = [(name, value) for name, value in caller.query_params.multi_items() if name != "token"]
         answer = RedirectResponse("./" + (f"?{urlencode(rest)}" if rest else ""), 303)
-        answer.headers["set-cookie"] = self._cookie(caller, self._tickets.issue(), LASTS)
+        answer.headers["set-cookie"] = cookie(caller, COOKIE, self._tickets.issue(), LASTS)
         answer.headers["cache-control"] = "no-store"
         return answer
 
@@ -109,7 +110,7 @@ class Gate:
         if request.method == "POST" and not foreign(request.headers):
             self._tickets.end(request.cookies.get(COOKIE, ""))
             answer = RedirectResponse("./", 303)
-            answer.headers["set-cookie"] = self._cookie(request, "", 0)
+            answer.headers["set-cookie"] = cookie(request, COOKIE, "", 0)
             return answer
         return error_response(SpeechError("login_needed"), request.headers.get("accept-language"))
 
@@ -121,15 +122,10 @@ class Gate:
 
         async def renewed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).append("set-cookie", self._cookie(caller, self._tickets.issue(), LASTS))
+                MutableHeaders(scope=message).append("set-cookie", cookie(caller, COOKIE, self._tickets.issue(), LASTS))
             await send(message)
 
         return renewed
-
-    @staticmethod
-    def _cookie(caller: HTTPConnection, ticket: str, lasts: int) -> str:
-        secure = caller.url.scheme == "https" or caller.headers.get("x-forwarded-proto", "").startswith("https")
-        return f"{COOKIE}={ticket}; Max-Age={lasts}; Path=/; HttpOnly; SameSite=Lax{'; Secure' if secure else ''}"
 
 
 def same(given: str, right: str) -> bool:
