@@ -91,7 +91,8 @@ async def _serve(config: Config, listener: socket.socket, reread: Callable[[], C
     entry = Hardened(Gate(front, password.text, KeyRing()) if password else front)
     ending = functools.partial(threading.Thread, target=pool.close, name="ending", daemon=True)
     server = _Server(lambda: ending().start(), uvicorn.Config(entry, log_config=None, access_log=False, lifespan="off",
-                                           timeout_graceful_shutdown=GRACE, server_header=False))
+                                           timeout_graceful_shutdown=GRACE, server_header=False,
+                                           forwarded_allow_ips=config.server.trusted_proxies))
     logging.getLogger("uvicorn.error").addFilter(_not_a_broken_stream)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, server.stop)
@@ -127,7 +128,7 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps,
     if not any(session.state == "ready" or session.lazy for session in pool.sessions.values()):
         steps.line(6, "no model could be started: see the lines above", always=True)
         return False
-    app = full_app(pool)
+    app = full_app(pool, guarded=password is not None)
     (await page).mount(app)
     await encoders
     await _first_calls(app, pool)

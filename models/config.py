@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -12,7 +13,7 @@ from typing import Any
 from models.budget import parse_budget
 from models.errors import SpeechError
 from models.families import REGISTRY, family
-from models.families.options import expectation, fitting
+from models.families.options import defaults_of, expectation, fitting
 from models.families.protocol import ModelSpec, Option
 from models.routes import AUTO, DEFAULT
 
@@ -36,6 +37,13 @@ SERVER_KEYS = {
     "default_model": Option(str, "", "model used when a request names none"),
     "text_limit": Option(int, 20_000, "characters a request may have", low=1, high=1_000_000),
     "deadline": Option(float, 3600.0, "seconds a request may take", low=1, high=86_400),
+    "trusted_proxies": Option(str, "127.0.0.1, ::1", "addresses or networks whose X-Forwarded-For is believed"),
+}
+LIMIT_KEYS = {  # 0: none
+    "requests": Option(int, 120, "requests a user may make in a minute", low=0, high=1_000_000),
+    "at_once": Option(int, 16, "requests of a user that may wait or be spoken", low=0, high=100_000),
+    "characters": Option(int, 500_000, "characters a user may have spoken in an hour", low=0, high=1_000_000_000),
+    "users_per_address": Option(int, 40, "how many users' worth one address may ask for", low=1, high=100_000),
 }
 
 
@@ -46,17 +54,31 @@ class ServerConfig:
     default_model: str
     text_limit: int
     deadline: float
+    trusted_proxies: str
     memory_budget: int | None  # bytes the sessions' process may hold on each device; None: a share of what is free
+
+
+@dataclass(frozen=True)
+class LimitsConfig:
+    """What each user may ask for, as `LIMIT_KEYS` says; 0 for no limit."""
+
+    requests: int
+    at_once: int
+    characters: int
+    users_per_address: int
 
 
 @dataclass(frozen=True)
 class Config:
     """server: the edge's settings. models: one checked spec a session, in the file's order. routes: language tag or
-    "default" -> the id of the model that speaks it when a request's model is "auto"."""
+    "default" -> the id of the model that speaks it when a request's model is "auto". limits_given: there is a
+    [limits] table, so that they hold where no password is asked for, too."""
 
     server: ServerConfig
     models: tuple[ModelSpec, ...]
     routes: Mapping[str, str] = field(default_factory=dict)
+    limits: LimitsConfig = field(default_factory=lambda: LimitsConfig(**defaults_of(LIMIT_KEYS)))
+    limits_given: bool = False
 
     def only(self, model_id: str) -> Config:
         """The same configuration with one model alone. Raises SpeechError("model_unknown")."""
@@ -75,7 +97,7 @@ def load_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Confi
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SpeechError("config_file", path=path, reason=str(error)) from error
-    _known(data, ("server", "models", "routes"), str(path))
+    _known(data, ("server", "models", "routes", "limits"), str(path))
     entries = data.get("models", [])
     if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
         raise SpeechError("config_invalid", where=path, name="models", expected="one or more [[models]] entries")
@@ -83,17 +105,34 @@ def load_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Confi
     names = [spec.id for spec in models]
     if repeated := next((name for name in names if names.count(name) > 1), None):
         raise SpeechError("config_invalid", where=path, name=f"the id {repeated}", expected="used by one model only")
-    server = data.get("server", {})
-    if not isinstance(server, dict):
-        raise SpeechError("config_invalid", where=path, name="server", expected="a [server] table")
+    server, limits = _table(data, "server", path), _table(data, "limits", path)
     server = {**server, **{k: v for k, v in (overrides or {}).items() if v is not None}}
     budget = _budget(server.pop("memory_budget", "auto"), f"{path} [server]")
     values = _values(server, SERVER_KEYS, f"{path} [server]") | {"memory_budget": budget}
+    _proxies(values["trusted_proxies"], f"{path} [server]")
     values["default_model"] = values["default_model"] or names[0]
     if values["default_model"] not in names:
         raise SpeechError("config_invalid", where=f"{path} [server]", name="default_model",
                           expected=f"one of {', '.join(names)}")
-    return Config(ServerConfig(**values), models, _routes(data.get("routes", {}), names, f"{path} [routes]"))
+    return Config(ServerConfig(**values), models, _routes(data.get("routes", {}), names, f"{path} [routes]"),
+                  LimitsConfig(**_values(limits, LIMIT_KEYS, f"{path} [limits]")), "limits" in data)
+
+
+def _proxies(given: str, where: str) -> None:
+    try:
+        for part in filter(None, map(str.strip, given.split(","))):
+            ipaddress.ip_network(part)
+    except ValueError as error:
+        raise SpeechError("config_invalid", where=where, name="trusted_proxies", expected={
+            "en": "addresses or networks such as 10.0.0.0/8, with commas between them",
+            "zh": "以逗号分隔的地址或网段，例如 10.0.0.0/8"}) from error
+
+
+def _table(data: Mapping[str, Any], name: str, path: Path) -> dict[str, Any]:
+    found = data.get(name, {})
+    if not isinstance(found, dict):
+        raise SpeechError("config_invalid", where=path, name=name, expected=f"a [{name}] table")
+    return found
 
 
 def _budget(given: Any, where: str) -> int | None:

@@ -8,7 +8,7 @@ from models.errors import SpeechError
 from models.families.protocol import ModelSpec
 from models.pool import Pool
 
-AT_START = ("host", "port")  # keys of [server] that need a new listener
+AT_START = ("host", "port", "trusted_proxies")  # keys of [server] that need a new listener
 
 
 def apply(pool: Pool, config: Config) -> list[SpeechError]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
@@ -14,6 +14,7 @@ from models.voices.clip import Clip
 from server.desk import Desk
 from server.drafts import Draft, Drafts
 from server.language import preferred
+from server.limits import Limits
 from server.owner import known_owner
 from server.reports import NO_STORE
 from server.schema import checked, read_json
@@ -37,11 +38,11 @@ class TranscriptBody(BaseModel):
     language: str = Field("", max_length=20, description="Its language tag; empty to have it found.")
 
 
-def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench) -> APIRouter:
-    router = APIRouter()
+def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench, limits: Limits) -> APIRouter:
+    router, counted = APIRouter(), [Depends(limits.counted)]
     checking, hearing = Desk("checking", 2, 12), Desk("listening", 1, 12)
 
-    @router.post("/api/voices/clips", status_code=201, openapi_extra=FILE)
+    @router.post("/api/voices/clips", status_code=201, dependencies=counted, openapi_extra=FILE)
     async def add(request: Request):
         """Check a recording of up to 20 MB. The answer's `clip` is its handle, good for half an hour."""
         try:
@@ -57,7 +58,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench) -> APIRout
         """The report, with what has been made of the clip so far."""
         return _report(drafts.get(clip, known_owner(request)), request, fits)
 
-    @router.post("/api/voices/clips/{clip}/transcript", openapi_extra={"requestBody": {"content": {
+    @router.post("/api/voices/clips/{clip}/transcript", dependencies=counted, openapi_extra={"requestBody": {"content": {
         "application/json": {"schema": TranscriptBody.model_json_schema()}}}})
     async def transcript(clip: str, request: Request):
         """Listen to what is said, or compare it with the transcript given."""
@@ -66,7 +67,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench) -> APIRout
         draft.reference = await hearing(_listen, draft.reference, body.transcript, body.language)
         return _report(draft, request, fits)
 
-    @router.post("/api/voices/clips/{clip}/preview", status_code=202)
+    @router.post("/api/voices/clips/{clip}/preview", status_code=202, dependencies=counted)
     async def preview(clip: str, request: Request):
         """Find the stock voices most like it. The report's `preview` has a mix of them to speak in when it is done."""
         draft = drafts.get(clip, known_owner(request))
@@ -75,7 +76,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench) -> APIRout
             draft.preview = previews.start(lambda work: _first(sound, work))
         return _report(draft, request, fits, 202)
 
-    @router.post("/api/voices/clips/{clip}/fit", status_code=202)
+    @router.post("/api/voices/clips/{clip}/fit", status_code=202, dependencies=counted)
     async def fit(clip: str, request: Request):
         """Make the voice more alike, two minutes at most; the report's `fit` tells how far it is."""
         draft = drafts.get(clip, known_owner(request))
@@ -92,7 +93,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench) -> APIRout
             fits.stop(draft.fit)
         return _report(draft, request, fits)
 
-    @router.get("/api/voices/clips/{clip}/sample")
+    @router.get("/api/voices/clips/{clip}/sample", dependencies=counted)
     async def hear(clip: str, request: Request):
         """A sentence in the fitted voice, as WAV."""
         fitted = drafts.get(clip, known_owner(request)).fitted

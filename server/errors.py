@@ -25,12 +25,17 @@ def writable(text: str | None) -> str | None:
 
 
 def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:
-    """The answer for an error that comes before any sound; 503 says when to come back."""
+    """The answer for an error that comes before any sound."""
     refused[error.code] += 1
+    return JSONResponse(error_body(error, preferred(accept_language)), error.status, error_headers(error))
+
+
+def error_headers(error: SpeechError) -> dict[str, str]:
+    """No store may keep it, and what passes by itself says when to come back."""
     headers = {"Cache-Control": "no-store"}
-    if error.status == 503:
-        headers["Retry-After"] = str(RETRY_AFTER)
-    return JSONResponse(error_body(error, preferred(accept_language)), error.status, headers)
+    if error.status in (429, 503):
+        headers["Retry-After"] = str(error.params.get("retry", RETRY_AFTER))
+    return headers
 
 
 async def speech_error_handler(request: Request, error: SpeechError) -> JSONResponse:

@@ -18,6 +18,7 @@ from server.cloning import Cloning
 from server.errors import RETRY_AFTER, error_response, speech_error_handler
 from server.docs import docs_routes
 from server.language import preferred
+from server.limits import Limits
 from server.openai.errors import error_response as openai_error
 from server.openai.hearing import hearing_routes
 from server.openai.lists import list_routes
@@ -81,8 +82,9 @@ def early_app(pool: Pool) -> FastAPI:
     return app
 
 
-def full_app(pool: Pool) -> FastAPI:
-    """The speech API on a warm pool; the page is mounted on it by whoever has one."""
+def full_app(pool: Pool, guarded: bool = False) -> FastAPI:
+    """The speech API on a warm pool; the page is mounted on it by whoever has one. guarded: a gate stands before it."""
+    limits = Limits(lambda: pool.config.limits if guarded or pool.config.limits_given else None)
     cloning = Cloning()
     app = FastAPI(title="ReadyVoice", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
                   lifespan=cloning.life)
@@ -90,11 +92,11 @@ def full_app(pool: Pool) -> FastAPI:
     app.add_middleware(Owners)
     app.include_router(health_routes(pool))
     app.include_router(catalog_routes(pool))
-    app.include_router(stream_routes(pool))
-    app.include_router(speech_routes(pool))
+    app.include_router(stream_routes(pool, limits))
+    app.include_router(speech_routes(pool, limits))
     app.include_router(list_routes(pool))
-    app.include_router(hearing_routes())
-    app.include_router(clip_routes(cloning.drafts, cloning.previews, cloning.fits))
+    app.include_router(hearing_routes(limits))
+    app.include_router(clip_routes(cloning.drafts, cloning.previews, cloning.fits, limits))
     app.include_router(voice_routes(cloning.drafts))
     app.include_router(docs_routes())
     app.include_router(metrics_routes(pool))

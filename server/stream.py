@@ -17,6 +17,7 @@ from models.metrics import RequestMetrics
 from models.pool import Pool
 from server.bridge import EventStream
 from server.errors import error_response
+from server.limits import Limits
 from server.owner import owner_of
 from server.saved import destined
 from server.schema import EXPECTED, SpeechBody, read_body, to_request
@@ -123,7 +124,7 @@ class PcmResponse(SoundResponse):
         return to_pcm16(samples)
 
 
-def stream_routes(pool: Pool) -> APIRouter:
+def stream_routes(pool: Pool, limits: Limits) -> APIRouter:
     router = APIRouter()
 
     @router.post("/api/stream", openapi_extra={"requestBody": {"required": True, "content": {
@@ -136,7 +137,7 @@ def stream_routes(pool: Pool) -> APIRouter:
             raise SpeechError("field_invalid", "id", name="id", expected=EXPECTED["id"])
         speech = to_request(body, pool.config.server, arrived)
         to = await destined(pool, speech, owner_of(request))
-        events = EventStream(to.session, to.request)
+        events = EventStream(to.session, to.request, limits.admit(request, len(speech.text)))
         await events.open()
         return PcmResponse(events, speech.id, request.headers.get("accept-language"), to.cloned)
 

@@ -94,4 +94,20 @@ MESSAGES: dict[str, dict] = {
         "en": "{length} recordings are already waiting to be transcribed: please try again in a few seconds.",
         "zh": "已有 {length} 段录音在等待转写，请过几秒再试。",
     },
+    "limit_requests": {
+        "status": 429,
+        "en": "{limit} requests a minute are allowed from one place, and they are used up: please try again in {retry} s.",
+        "zh": "同一来源每分钟最多 {limit} 个请求，现已用完：请在 {retry} 秒后再试。",
+    },
+    "limit_characters": {
+        "status": 429,
+        "en": "{limit} characters an hour are allowed from one place, and this text is more than is left of them: please try "
+              "again in {retry} s, or send a shorter text.",
+        "zh": "同一来源每小时最多朗读 {limit} 个字符，这段文字超出了余量：请在 {retry} 秒后再试，或发送更短的文字。",
+    },
+    "limit_at_once": {
+        "status": 429,
+        "en": "{limit} requests from one place may be under way at a time: wait until one is done, or stop one.",
+        "zh": "同一来源最多同时进行 {limit} 个请求：请等其中一个完成，或停止一个。",
+    },
 }

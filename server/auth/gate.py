@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import MutableHeaders
@@ -20,6 +19,7 @@ from server.auth.tickets import LASTS, Tickets
 from server.cookies import cookie
 from server.errors import error_response
 from server.language import preferred
+from server.network import network_of
 from server.openai.errors import error_response as openai_error
 from server.owner import foreign
 from server.upload import capped, drain
@@ -93,7 +93,7 @@ class Gate:
 
     def _tried(self, caller: HTTPConnection, given: str) -> Response:
         """To the page with a ticket, or back to the form with the reason."""
-        address, language = address_of(caller), preferred(caller.headers.get("accept-language"))
+        address, language = network_of(caller), preferred(caller.headers.get("accept-language"))
         if wait := self._attempts.wait(address):
             return login_page(language, SpeechError("login_wait", seconds=max(1, round(wait))), wait)
         if not same(given, self._password):
@@ -131,14 +131,3 @@ class Gate:
 def same(given: str, right: str) -> bool:
     """In a time that tells nothing of either."""
     return hmac.compare_digest(*(hashlib.sha256(text.encode("utf-8", "replace")).digest() for text in (given, right)))
-
-
-def address_of(caller: HTTPConnection) -> str:
-    """Where a request comes from; of a proxy on this machine, what that says."""
-    peer = caller.client.host if caller.client else ""
-    try:
-        near = ipaddress.ip_address(peer).is_loopback
-    except ValueError:
-        near = False
-    told = caller.headers.get("x-forwarded-for", "").split(",")[-1].strip() if near else ""
-    return told or peer

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from models.errors import SpeechError
-from server.errors import RETRY_AFTER, refused, writable
+from server.errors import error_headers, refused, writable
 from server.language import preferred
 from server.upload import drain
 
@@ -27,13 +27,10 @@ def error_body(error: SpeechError, language: str = "en") -> dict:
 
 
 def error_response(error: SpeechError, accept_language: str | None) -> JSONResponse:
-    """400 for a field at fault, 404 for a model, 413 for too much, 503 with Retry-After when it passes."""
+    """400 for a field at fault, 404 for a model, 413 for too much, 429 and 503 with Retry-After when it passes."""
     status = 400 if error.status == 422 or error.code in BAD_REQUEST else error.status
     refused[error.code] += 1
-    headers = {"Cache-Control": "no-store"}
-    if status == 503:
-        headers["Retry-After"] = str(RETRY_AFTER)
-    return JSONResponse(error_body(error, preferred(accept_language)), status, headers)
+    return JSONResponse(error_body(error, preferred(accept_language)), status, error_headers(error))
 
 
 class OpenAIRoute(APIRoute):

@@ -5,13 +5,14 @@ import asyncio
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from models.audio.decode import decode
 from models.errors import SpeechError
 from models.voices.captions import captions, to_srt, to_vtt
 from models.voices.transcribe import Heard, hear
+from server.limits import Limits
 from server.openai.errors import OpenAIRoute
 from server.openai.form import FIELDS, FORMATS, GRAINS, HearingForm, read_form
 from server.reports import NO_STORE
@@ -26,12 +27,12 @@ _FORM = {"type": "object", "required": ["file"], "properties": {
 }}
 
 
-def hearing_routes() -> APIRouter:
+def hearing_routes(limits: Limits) -> APIRouter:
     router = APIRouter(route_class=OpenAIRoute)
     ear = ThreadPoolExecutor(1, "hearing")  # one recording is heard at a time
     at_hand = 0
 
-    @router.post("/v1/audio/transcriptions", openapi_extra={"requestBody": {"required": True, "content": {
+    @router.post("/v1/audio/transcriptions", dependencies=[Depends(limits.counted)], openapi_extra={"requestBody": {"required": True, "content": {
         "multipart/form-data": {"schema": _FORM}}}})
     async def transcriptions(request: Request):
         """Write down what is said in a recording of up to 10 minutes and 20 MB."""

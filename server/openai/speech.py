@@ -23,6 +23,7 @@ from models.metrics import RequestMetrics
 from models.pool import Pool
 from server.bridge import EventStream
 from server.language import preferred
+from server.limits import Limits
 from server.openai.errors import OpenAIRoute, error_body, error_response
 from server.openai.names import speech_model, speech_voice
 from server.owner import owner_of
@@ -151,7 +152,7 @@ def speech_request(body: OpenAISpeechBody, pool: Pool, arrived: float) -> Speech
     return replace(request, model=session.spec.id, voice=speech_voice(voice, known), options=options)
 
 
-def speech_routes(pool: Pool) -> APIRouter:
+def speech_routes(pool: Pool, limits: Limits) -> APIRouter:
     router = APIRouter(route_class=OpenAIRoute)
 
     @router.post("/v1/audio/speech", response_class=Response, responses=ANSWERS, openapi_extra={
@@ -162,7 +163,7 @@ def speech_routes(pool: Pool) -> APIRouter:
         body = checked(OpenAISpeechBody, await read_json(request), KINDS)
         wish = speech_request(body, pool, arrived)
         to = await destined(pool, wish, owner_of(request))
-        events = EventStream(to.session, to.request)
+        events = EventStream(to.session, to.request, limits.admit(request, len(wish.text)))
         await events.open()
         accepts, form = request.headers.get("accept-language"), body.response_format or "mp3"
         if body.stream_format == "sse":

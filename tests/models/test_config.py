@@ -33,6 +33,12 @@ def test_defaults_fill_in(tmp_path):
     assert config.models[0].options["mem_saver"] is False
 
 
+def test_limits_are_there_but_hold_without_a_password_only_when_asked_for(tmp_path):
+    assert load(tmp_path, MINIMAL).limits.requests == 120 and not load(tmp_path, MINIMAL).limits_given
+    config = load(tmp_path, "[limits]\nrequests = 5\n" + MINIMAL)
+    assert (config.limits.requests, config.limits.at_once, config.limits_given) == (5, 16, True)
+
+
 def test_session_options_and_paths_are_read(tmp_path):
     config = load(tmp_path, MINIMAL + 'path = "weights"\nkokoro.style_cache_slots = 3\nkokoro.mem_saver = true\n')
     assert config.models[0].options["style_cache_slots"] == 3
@@ -62,6 +68,10 @@ def test_command_line_wins(tmp_path):
     ("[server]\nport = true\n" + MINIMAL, "config_invalid", "port must be a whole number from 0 to 65535"),
     ('[server]\ndefault_model = "x"\n' + MINIMAL, "config_invalid", "default_model must be one of k"),
     ("[server]\n", "config_invalid", "models must be one or more"),
+    ('[server]\ntrusted_proxies = "my proxy"\n' + MINIMAL, "config_invalid", "trusted_proxies must be addresses or networks"),
+    ("[limits]\nrequest = 1\n" + MINIMAL, "config_unknown_key", "did you mean requests?"),
+    ("[limits]\nat_once = -1\n" + MINIMAL, "config_invalid", "at_once must be a whole number from 0"),
+    ("limits = 3\n" + MINIMAL, "config_invalid", "limits must be a [limits] table"),
     ("[server\n", "config_file", "can't be read"),
 ])
 def test_what_is_wrong_is_named_with_the_nearest_right(tmp_path, text, code, said):
