@@ -1,16 +1,13 @@
 """/api/voices/clips: a recording is checked, listened to, tried out and fitted, before it is saved as a voice."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
 from models.audio.decode import MEGABYTES
-from models.audio.encode import synthetic_note, to_wav
 from models.errors import SpeechError
-from models.voices.clip import Clip
+from server import making
 from server.desk import Desk
 from server.drafts import Draft, Drafts
 from server.language import preferred
@@ -21,14 +18,10 @@ from server.schema import checked, read_json
 from server.upload import drain, read_upload
 from server.workbench import Work, Workbench
 
-if TYPE_CHECKING:  # they bring torch
-    from models.voices.fit import First, Fitted
-    from models.voices.reference import Reference
-
 FILE = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": {
     "type": "object", "required": ["file"], "properties": {"file": {"type": "string", "format": "binary"}}}}}}}
 EXPECTED = {"transcript": {"en": "what is said in the clip", "zh": "录音中所说的文字"},
-            "language": {"en": "a language tag such as en, zh or ja", "zh": "语言代码，例如 en、zh、ja"}}
+            "language": making.LANGUAGE}
 
 
 class TranscriptBody(BaseModel):
@@ -51,7 +44,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench, limits: Li
         except SpeechError:
             await drain(request)
             raise
-        return _report(drafts.add(owner, await checking(_check, data)), request, fits, 201)
+        return _report(drafts.add(owner, await checking(making.check, data)), request, fits, 201)
 
     @router.get("/api/voices/clips/{clip}")
     async def look(clip: str, request: Request):
@@ -64,7 +57,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench, limits: Li
         """Listen to what is said, or compare it with the transcript given."""
         draft = drafts.get(clip, known_owner(request))
         body = checked(TranscriptBody, await read_json(request), EXPECTED)
-        draft.reference = await hearing(_listen, draft.reference, body.transcript, body.language)
+        draft.reference = await hearing(making.listen, draft.reference, body.transcript, body.language)
         return _report(draft, request, fits)
 
     @router.post("/api/voices/clips/{clip}/preview", status_code=202, dependencies=counted)
@@ -73,7 +66,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench, limits: Li
         draft = drafts.get(clip, known_owner(request))
         if draft.preview is None or draft.preview.state in ("failed", "stopped"):
             sound = draft.reference.clip
-            draft.preview = previews.start(lambda work: _first(sound, work))
+            draft.preview = previews.start(lambda work: making.first(sound, work))
         return _report(draft, request, fits, 202)
 
     @router.post("/api/voices/clips/{clip}/fit", status_code=202, dependencies=counted)
@@ -82,7 +75,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench, limits: Li
         draft = drafts.get(clip, known_owner(request))
         if draft.fit is None or draft.fit.over:
             sound = draft.reference.clip
-            draft.fit = fits.start(lambda work: _fitted(sound, work))
+            draft.fit = fits.start(lambda work: making.fitted(sound, work))
         return _report(draft, request, fits, 202)
 
     @router.post("/api/voices/clips/{clip}/fit/stop")
@@ -99,7 +92,7 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench, limits: Li
         fitted = drafts.get(clip, known_owner(request)).fitted
         if fitted is None:
             raise SpeechError("fit_missing", "clip")
-        return Response(await checking(_sample, fitted), media_type="audio/wav", headers=NO_STORE)
+        return Response(await checking(making.sample, fitted), media_type="audio/wav", headers=NO_STORE)
 
     @router.delete("/api/voices/clips/{clip}", status_code=204)
     async def forget(clip: str, request: Request):
@@ -108,52 +101,6 @@ def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench, limits: Li
         return Response(status_code=204, headers=NO_STORE)
 
     return router
-
-
-# On threads of their own, where the imports may take their time.
-
-
-def _check(data: bytes) -> Reference:
-    from models.voices.reference import check
-
-    return check(data)
-
-
-def _listen(reference: Reference, transcript: str, tag: str) -> Reference:
-    from models.voices.reference import listen
-    from models.voices.transcribe import languages
-
-    language = tag.lower().replace("_", "-").split("-")[0]
-    if language not in ("", "auto") and language not in languages():
-        raise SpeechError("field_invalid", "language", name="language", expected=EXPECTED["language"])
-    return listen(reference, transcript, language)
-
-
-def _first(clip: Clip, work: Work) -> First:
-    from models.voices.fit import first
-
-    return first(clip, lambda line: _not_stopped(work))
-
-
-def _fitted(clip: Clip, work: Work) -> Fitted:
-    from models.voices.fit import Progress, fit
-
-    def watch(progress: Progress) -> None:
-        work.progress = progress
-
-    return fit(clip, watch, work.stop, progress=lambda line: _not_stopped(work))
-
-
-def _sample(fitted: Fitted) -> bytes:
-    from models.voices.fit import sample
-
-    return to_wav(*sample(fitted.table), synthetic_note("of a clip that was not saved"))
-
-
-def _not_stopped(work: Work) -> None:
-    """Ends a minute of preparing, which asks nothing but tells how far it is."""
-    if work.stop.is_set():
-        raise SpeechError("cancelled")
 
 
 def _report(draft: Draft, request: Request, fits: Workbench, status: int = 200) -> JSONResponse:

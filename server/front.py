@@ -23,6 +23,7 @@ from server.openai.errors import error_response as openai_error
 from server.openai.hearing import hearing_routes
 from server.openai.lists import list_routes
 from server.openai.speech import speech_routes
+from server.openai.voices import openai_voice_routes
 from server.owner import Owners
 from server.prometheus import metrics_routes
 from server.reports import catalog_routes, health_routes
@@ -95,6 +96,7 @@ def full_app(pool: Pool, guarded: bool = False) -> FastAPI:
     app.include_router(stream_routes(pool, limits))
     app.include_router(speech_routes(pool, limits))
     app.include_router(list_routes(pool))
+    app.include_router(openai_voice_routes(limits))
     app.include_router(hearing_routes(limits))
     app.include_router(clip_routes(cloning.drafts, cloning.previews, cloning.fits, limits))
     app.include_router(voice_routes(cloning.drafts))

@@ -18,9 +18,7 @@ from starlette.requests import HTTPConnection, Request
 from models.config import LimitsConfig
 from models.errors import SpeechError
 from server.network import network_of
-from server.owner import NOBODY, owner_of
-
-OPERATOR = "operator"  # who holds this machine's own key has no limits
+from server.owner import LOCAL, NOBODY, OPERATOR, owner_of
 
 
 class Place:
@@ -52,7 +50,7 @@ class Limits:
         Raises SpeechError limit_at_once, limit_requests or limit_characters; then nothing has been counted.
         """
         limits = self._config()
-        if limits is None or user_of(caller) == OPERATOR:
+        if limits is None or user_of(caller) == OPERATOR:  # who holds this machine's own key has none
             return Place(self._held, ())
         wanted = []
         keys = {f"user {user_of(caller)}": 1, f"address {network_of(caller)}": limits.users_per_address}
@@ -85,9 +83,6 @@ class Limits:
 
 
 def user_of(caller: HTTPConnection) -> str:
-    """The key's name, the browser by its cookie, or else the address."""
-    user = caller.scope.get("state", {}).get("user", "")
-    if user == OPERATOR or user.startswith("key:"):
-        return user
+    """The key or the browser, as it owns voices, or else the address."""
     owner = owner_of(caller)
-    return network_of(caller) if owner == NOBODY else owner
+    return network_of(caller) if owner in (NOBODY, LOCAL) else owner

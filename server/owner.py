@@ -1,13 +1,12 @@
-"""Who asks. Until there are logins a saved voice belongs to a browser: to the random number in the cookie that it was
-given with the page.
-
-Nothing else says who somebody is, and the number itself is kept nowhere: what is written down is its digest. A browser
+"""Who asks, for what belongs to somebody. A program's voices are its key's. A browser's belong to the random number in the
+cookie that it was given with the page; the number itself is kept nowhere, what is written down is its digest. A browser
 sends the cookie along with whatever any page has it ask for, so requests that another origin's page caused count as
-nobody's.
+nobody's. Where nobody has to log in, a program of this machine's that asks without a proxy between is LOCAL.
 """
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import re
 import secrets
 from urllib.parse import urlsplit
@@ -23,14 +22,35 @@ COOKIE = "readyvoice"
 KEPT = 400 * 24 * 3600  # seconds; browsers keep no cookie longer
 VALUE = re.compile(r"[0-9a-f]{32}")
 NOBODY = "nobody"  # sees what is shared, and owns nothing
+LOCAL, OPERATOR = "local", "operator"  # OPERATOR: who holds this machine's own key, and the command line
+BROWSERS = ("origin", "referer", "sec-fetch-site", "cookie")  # a request with one of these is no program's
+PROXIES = ("x-forwarded-for", "x-real-ip", "forwarded", "via")
 
 
 def owner_of(request: HTTPConnection) -> str:
-    """The id that voices of this caller's are kept under; NOBODY without a cookie of ours, or from another's page."""
+    """The id that voices of this caller's are kept under; NOBODY for a browser without a cookie of ours, or that another's
+    page made ask."""
+    user = request.scope.get("state", {}).get("user", "")
+    if user == OPERATOR:
+        return OPERATOR
+    if user.startswith("key:"):
+        return f"key-{_digest(user)}"
     value = request.cookies.get(COOKIE, "")
-    if not VALUE.fullmatch(value) or foreign(request.headers):
-        return NOBODY
-    return f"browser-{hashlib.sha256(value.encode()).hexdigest()[:32]}"
+    if VALUE.fullmatch(value) and not foreign(request.headers):
+        return f"browser-{_digest(value)}"
+    return LOCAL if not user and _program_here(request) else NOBODY
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _program_here(request: HTTPConnection) -> bool:
+    try:
+        near = request.client is not None and ipaddress.ip_address(request.client.host).is_loopback
+    except ValueError:
+        near = False
+    return near and not any(name in request.headers for name in BROWSERS + PROXIES)
 
 
 def known_owner(request: HTTPConnection) -> str:

@@ -161,7 +161,7 @@ def _shown(library: Library, voice: SavedVoice, owner: str) -> dict:
 # On threads: all of these read or write files.
 
 
-def _with_room(owner: str) -> Library:
+def with_room(owner: str) -> Library:
     """Raises SpeechError("voices_full") when `owner` has all the voices that one may have, deleted ones included while
     they can be brought back."""
     library = saved.library()
@@ -176,7 +176,7 @@ def _list(owner: str, search: str, tag: str) -> list[dict]:
 
 
 def _save(draft: Draft, body: SaveBody) -> dict:
-    library, reference = _with_room(draft.owner), draft.reference
+    library, reference = with_room(draft.owner), draft.reference
     about: dict[str, Any] = {"language": reference.language if body.language is None else body.language,
                              "notes": body.notes, "tags": body.tags, "shared": body.shared}
     if body.transcript is not None:
@@ -189,7 +189,7 @@ def _save(draft: Draft, body: SaveBody) -> dict:
 
 
 def _import(data: bytes, owner: str) -> dict:
-    library = _with_room(owner)
+    library = with_room(owner)
     return _shown(library, library.import_file(data, owner), owner)
 
 
@@ -206,12 +206,12 @@ def _delete(voice: str, owner: str) -> dict:
 
 
 def _undo(voice: str, owner: str) -> dict:
-    library = _with_room(owner)
+    library = with_room(owner)
     return _shown(library, library.undo_delete(voice, owner), owner)
 
 
 def _copy(voice: str, owner: str, name: str) -> dict:
-    library = _with_room(owner)
+    library = with_room(owner)
     return _shown(library, library.duplicate(voice, owner, name), owner)
 
 

@@ -13,7 +13,7 @@ from server.errors import error_headers, refused, writable
 from server.language import preferred
 from server.upload import drain
 
-FIELDS = {"text": "input", "options.instruction": "instructions", "clip": "file"}  # ours -> OpenAI's
+FIELDS = {"text": "input", "options.instruction": "instructions", "clip": "file", "who": "consent"}  # ours -> OpenAI's
 CODES = {"model_unknown": "model_not_found"}
 BAD_REQUEST = ("voice_unknown", "saved_voice_unknown")  # a 404 of ours that is not about the address
 

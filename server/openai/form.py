@@ -36,39 +36,49 @@ class HearingForm:
 
 async def read_form(request: Request) -> HearingForm:
     """Raises SpeechError: form_invalid, clip_too_large, model_unknown, field_unknown or field_invalid."""
+    data, values = await read_fields(request, "file", FIELDS)
+    last = {name: texts[-1] for name, texts in values.items()}
+    model = last.get("model", HEARING_MODELS[0])
+    if model not in HEARING_MODELS:
+        raise SpeechError("model_unknown", "model", name=model[:80], choices=HEARING_MODELS)
+    if last.get("stream", "false").lower() not in ("false", "0", ""):
+        raise SpeechError("field_invalid", "stream", name="stream",
+                          expected={"en": "false: a transcript comes as a whole", "zh": "false：文字稿只能整体返回"})
+    grains = tuple(among("timestamp_granularities[]", grain, GRAINS)
+                   for grain in values.get("timestamp_granularities[]", []))
+    return HearingForm(data, await _language(last.get("language", "")),
+                       among("response_format", last.get("response_format", "json"), FORMATS), grains)
+
+
+async def read_fields(request: Request, file: str, fields: tuple[str, ...]) -> tuple[bytes, dict[str, list[str]]]:
+    """The recording in the field `file`, and the texts of every other field that was sent.
+
+    Raises SpeechError: form_invalid, clip_too_large, field_unknown or field_invalid.
+    """
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
-        raise SpeechError("form_invalid", "file")
-    pieces = capped(request, MEGABYTES * 1_000_000 + AROUND, SpeechError("clip_too_large", "file", limit=MEGABYTES))
+        raise SpeechError("form_invalid", file)
+    pieces = capped(request, MEGABYTES * 1_000_000 + AROUND, SpeechError("clip_too_large", file, limit=MEGABYTES))
     try:
         form = await InMemory(request.headers, pieces, max_files=1, max_fields=24, max_part_size=AROUND).parse()
     except (MultiPartException, ValueError, LookupError) as error:
-        raise SpeechError("form_invalid", "file") from error
+        raise SpeechError("form_invalid", file) from error
     try:
         for name in form:
-            if name not in FIELDS:
-                raise SpeechError("field_unknown", name, name=name[:80], nearest=nearest(name, FIELDS))
-        upload = form.get("file")
+            if name not in fields:
+                raise SpeechError("field_unknown", name, name=name[:80], nearest=nearest(name, fields))
+        upload = form.get(file)
         if not isinstance(upload, UploadFile):
-            raise SpeechError("field_invalid", "file", name="file", expected={"en": "a recording", "zh": "一段录音"})
-        values = {name: form[name] for name in form if name != "file"}
-        for name, value in values.items():
-            if not isinstance(value, str):
+            raise SpeechError("field_invalid", file, name=file, expected={"en": "a recording", "zh": "一段录音"})
+        values = {name: form.getlist(name) for name in form if name != file}
+        for name, texts in values.items():
+            if not all(isinstance(text, str) for text in texts):
                 raise SpeechError("field_invalid", name, name=name, expected={"en": "a text", "zh": "文字"})
-        model = values.get("model", HEARING_MODELS[0])
-        if model not in HEARING_MODELS:
-            raise SpeechError("model_unknown", "model", name=model[:80], choices=HEARING_MODELS)
-        if values.get("stream", "false").lower() not in ("false", "0", ""):
-            raise SpeechError("field_invalid", "stream", name="stream",
-                              expected={"en": "false: a transcript comes as a whole", "zh": "false：文字稿只能整体返回"})
-        grains = tuple(_among("timestamp_granularities[]", grain, GRAINS)
-                       for grain in form.getlist("timestamp_granularities[]"))
-        return HearingForm(await upload.read(), await _language(values.get("language", "")),
-                           _among("response_format", values.get("response_format", "json"), FORMATS), grains)
+        return await upload.read(), values
     finally:
         await form.close()
 
 
-def _among(name: str, value: object, choices: tuple[str, ...]) -> str:
+def among(name: str, value: object, choices: tuple[str, ...]) -> str:
     if value not in choices:
         listed = ", ".join(choices)
         raise SpeechError("field_invalid", name, name=name, expected={"en": f"one of {listed}", "zh": f"以下之一：{listed}"})

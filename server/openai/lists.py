@@ -7,8 +7,11 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse
 
 from models.pool import Pool
+from models.voices import saved
 from server.openai.errors import OpenAIRoute
 from server.openai.names import HEARING_MODELS, SPEECH_MODELS
+from server.openai.voices import told
+from server.owner import owner_of
 from server.reports import NO_STORE
 
 
@@ -40,11 +43,14 @@ def list_routes(pool: Pool) -> APIRouter:
 
     @router.get("/v1/audio/voices")
     def voices(request: Request):
-        """The voices of every model, or of `?model=`; those of a model that hasn't been loaded yet aren't known."""
+        """The voices of every model, or of `?model=`, and the caller's saved and the shared ones with each model that can
+        speak in them; those of a model that hasn't been loaded yet aren't known."""
         wanted = request.query_params.get("model")
         sessions = pool.sessions.values() if wanted is None else [pool.session(wanted)]
         listed = [{"object": "audio.voice", "model": session.spec.id, **voice}
                   for session in sessions for voice in session.catalog()["voices"]]
+        own = [told(voice) for voice in saved.library().list(owner_of(request))]
+        listed += [{**voice, "model": session.spec.id} for session in sessions if session.saved_voices for voice in own]
         return JSONResponse({"object": "list", "data": listed}, headers=NO_STORE)
 
     return router

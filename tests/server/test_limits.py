@@ -96,7 +96,7 @@ def test_a_version_6_address_is_its_network(one, other, same):
 
 
 def test_who_a_user_is():
-    assert user_of(caller(user="key:a")) == "key:a"
+    assert user_of(caller(user="key:a")) == user_of(caller("198.51.100.1", user="key:a")) != user_of(caller(user="key:b"))
     assert user_of(caller(browser=1, user="login")) == user_of(caller("198.51.100.1", browser=1)) != user_of(caller(browser=2))
     assert user_of(caller(user="login")) == "203.0.113.7"
 

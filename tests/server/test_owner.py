@@ -6,6 +6,7 @@ import re
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.testclient import TestClient
+from starlette.requests import HTTPConnection
 
 from models.errors import SpeechError
 from server.errors import speech_error_handler
@@ -109,3 +110,27 @@ def test_without_a_cookie_nothing_can_be_changed(app):
     answer = TestClient(app).post("/change", headers={"accept-language": "zh"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "owner_missing")
     assert "Cookie" in answer.json()["error"]["message"]
+
+
+def connection(address: str = "127.0.0.1", user: str = "", **headers: str) -> HTTPConnection:
+    raw = [(name.replace("_", "-").encode(), text.encode()) for name, text in headers.items()]
+    return HTTPConnection({"type": "http", "headers": raw, "client": (address, 1), "state": {"user": user}})
+
+
+def test_a_key_owns_what_its_programs_make_whatever_cookie_they_bring():
+    mine = owner_of(connection("203.0.113.7", user="key:class"))
+    assert mine.startswith("key-") and mine == owner_of(connection(user="key:class", cookie=f"{COOKIE}={VALUE}"))
+    assert mine != owner_of(connection(user="key:other")) and owner_of(connection(user="operator")) == "operator"
+
+
+def test_a_program_on_this_machine_owns_voices_where_nobody_logs_in():
+    assert owner_of(connection()) == owner_of(connection("::1")) == "local"
+    assert owner_of(connection("203.0.113.7")) == owner_of(connection(user="login")) == NOBODY
+
+
+@pytest.mark.parametrize("headers", [
+    {"origin": "http://127.0.0.1:6006"}, {"referer": "http://127.0.0.1:6006/"}, {"sec_fetch_site": "same-origin"},
+    {"cookie": "other=1"}, {"x_forwarded_for": "203.0.113.7"}, {"x_real_ip": "203.0.113.7"}, {"via": "1.1 proxy"},
+])
+def test_a_browser_without_our_cookie_and_whoever_comes_through_a_proxy_is_no_program_of_this_machines(headers):
+    assert owner_of(connection(**headers)) == NOBODY
