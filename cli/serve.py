@@ -129,7 +129,7 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps,
         steps.line(6, "no model could be started: see the lines above", always=True)
         return False
     app = full_app(pool, guarded=password is not None)
-    (await page).mount(app)
+    (await page).mount(app, app.state.calls)
     await encoders
     await _first_calls(app, pool)
     await front.switch(app)

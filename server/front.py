@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from models.errors import SpeechError
 from models.pool import Pool
+from server.calls import Calls
 from server.clips import clip_routes
 from server.cloning import Cloning
 from server.errors import RETRY_AFTER, error_response, speech_error_handler
@@ -89,6 +90,7 @@ def full_app(pool: Pool, guarded: bool = False) -> FastAPI:
     cloning = Cloning()
     app = FastAPI(title="ReadyVoice", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
                   lifespan=cloning.life)
+    app.state.calls = Calls(pool, limits)
     app.add_exception_handler(SpeechError, speech_error_handler)
     app.add_middleware(Owners)
     app.include_router(health_routes(pool))

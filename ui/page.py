@@ -15,11 +15,12 @@ from fastapi import FastAPI  # noqa: E402
 from models.errors import SpeechError  # noqa: E402
 from ui.assets import Assets  # noqa: E402
 from ui.document import Document  # noqa: E402
+from ui.endpoints import Calls, add_endpoints  # noqa: E402
 from ui.piece import piece  # noqa: E402
 from ui.theme import theme  # noqa: E402
 
 
-def build_page(assets: Assets) -> gr.Blocks:
+def build_page(assets: Assets, calls: Calls) -> gr.Blocks:
     with gr.Blocks(title="ReadyVoice", analytics_enabled=False) as page:
         piece(assets, "header")
         piece(assets, "tabs")
@@ -38,14 +39,15 @@ def build_page(assets: Assets) -> gr.Blocks:
             with gr.Column(elem_classes="rv-card"):
                 piece(assets, "compare")
         piece(assets, "pool")
+        add_endpoints(page, calls)
     # Gradio's queue looks for work every millisecond; nothing here needs it that often.
     page._queue.sleep_when_free = 0.05
     page._queue.progress_update_sleep_when_free = 0.2
     return page
 
 
-def mount(app: FastAPI) -> FastAPI:
-    """Put the page at "/" of `app`. Call it after every other route: what it doesn't know, Gradio answers."""
+def mount(app: FastAPI, calls: Calls) -> FastAPI:
+    """Put the page at "/" of `app`; `calls` speak for its named endpoints. Call it after every other route: what it doesn't know, Gradio answers."""
     assets = Assets()
     assets.serve(app)
     app.add_middleware(Document, head=_first(assets))
@@ -56,7 +58,7 @@ def mount(app: FastAPI) -> FastAPI:
         raise SpeechError("route_unknown", method="POST", path="/gradio_api/upload")
 
     return gr.mount_gradio_app(
-        app, build_page(assets), path="/", theme=theme(), head=_styles(assets), footer_links=[],
+        app, build_page(assets, calls), path="/", theme=theme(), head=_styles(assets), footer_links=[],
         run_history=False, show_error=False, allowed_paths=[], mcp_server=False, ssr_mode=False, max_file_size=1024,
     )
 

@@ -5,6 +5,11 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from models.config import load_config
+from models.pool import Pool
+from server.calls import Calls
+from server.limits import Limits
+from tests.served import ROOT
 from ui import page
 from ui.assets import Assets
 from ui.document import HERE, placed
@@ -13,14 +18,16 @@ from ui.document import HERE, placed
 @pytest.fixture(scope="module")
 def client():
     app = FastAPI()
-    page.mount(app)
+    page.mount(app, Calls(Pool(load_config(ROOT / "config.toml")), Limits(lambda: None)))
     with TestClient(app) as opened:
         yield opened
 
 
 def test_the_document_leaves_its_address_to_the_browser(client):
     html = client.get("/").text
-    assert HERE in html and "http://testserver" not in html
+    settings, examples = html.split("window.gradio_api_info")  # examples: how to call the endpoints from programs
+    rest = examples[examples.index("</script>"):]
+    assert HERE in settings and "http://testserver" not in settings + rest
     assert html.index("modulepreload") < html.index("<base")
 
 
