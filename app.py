@@ -64,6 +64,8 @@ def parser() -> argparse.ArgumentParser:
     clone.add_argument("--transcript", default="", help="what is said in it (default: found by listening)")
     clone.add_argument("--language", default="", help="language tag of the recording (default: found by listening)")
     clone.add_argument("--consent", default="", help="who says that the speaker agrees, by name")
+    clone.add_argument("--seconds", type=float, default=120.0,
+                       help="time to spend on making it more alike; 0: none (default: 120)")
     clone.add_argument("--shared", action="store_true", help="everybody who uses the page may speak in it")
     keys = commands.add_parser("keys", parents=[shared], help="make, list and revoke keys for programs")
     keys.add_argument("action", choices=("add", "list", "revoke"), nargs="?", default="list")
@@ -116,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.command == "clone":
             from cli.clone import clone
             return clone(options.name, options.clip, options.transcript, options.language, options.consent,
-                         options.shared)
+                         options.shared, options.seconds)
         if options.options:
             from cli.controls import listing
             print(listing(config.only(options.model) if options.model else config))

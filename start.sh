@@ -21,7 +21,7 @@ bash start.sh setup                                                       instal
 bash start.sh say "text" [--model M] [--voice V] [--language L] [--speed S] [--seed N] [--option NAME=VALUE]... [--out FILE.wav]
 bash start.sh say --request-sequence FILE.json [--metrics OUT.json] [--model M]   speak a list through one session
 bash start.sh say --options [--model M]                                   list the controls that --option sets
-bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L]   save a voice; say ... --voice NAME speaks in it
+bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L] [--seconds S]   save a voice; say ... --voice NAME speaks in it
 bash start.sh fetch [NAME] [--mirror modelscope]                          download a checkpoint ahead; without a name, list them
 bash start.sh test [pytest options]                                       install what tests need, run all tests
 bash start.sh bench [NAME] [--json FILE]                                  run a benchmark; without a name, list them

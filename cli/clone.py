@@ -12,9 +12,10 @@ from models.voices.record import SavedVoice
 OWNER = "operator"  # of voices made on the command line: private like any other, unless shared
 
 
-def clone(name: str, clip: Path, transcript: str, language: str, consent: str, shared: bool = False) -> int:
-    """Check the clip, fit a voice to it and save both; the report goes to stdout. shared: everybody may speak in it.
-    Returns the exit status."""
+def clone(name: str, clip: Path, transcript: str, language: str, consent: str, shared: bool = False,
+          seconds: float = 120.0) -> int:
+    """Check the clip, fit a voice to it for so many seconds at most and save both; the report goes to stdout. shared:
+    everybody may speak in it. Returns the exit status."""
     if not consent.strip():
         raise SpeechError("consent_missing", "consent")
     data = clip.read_bytes()
@@ -38,7 +39,7 @@ def clone(name: str, clip: Path, transcript: str, language: str, consent: str, s
         print(f"\rfitting: step {progress.step} of {progress.steps}, {progress.seconds:.0f} s, likeness "
               f"{progress.likeness:.2f} (Ctrl-C keeps it as it is)", end=end, file=sys.stderr, flush=True)
 
-    fitted = _until_stopped(fit, reference.clip, watch)
+    fitted = _until_stopped(fit, reference.clip, watch, seconds)
     saved: SavedVoice = library.save(reference.clip, name, OWNER, consent, language=reference.language,
                                      states={"kokoro": fitted.state()}, likeness=round(fitted.likeness, 3),
                                      shared=shared)
@@ -61,7 +62,7 @@ def fetch_tools(steps: Steps) -> None:
         weights.fetch(None, lambda line: steps.line(3, line))
 
 
-def _until_stopped(fit, clip, watch):
+def _until_stopped(fit, clip, watch, seconds):
     """Fit; the first Ctrl-C ends it with the best so far."""
     import signal
     import threading
@@ -69,6 +70,6 @@ def _until_stopped(fit, clip, watch):
     stop = threading.Event()
     before = signal.signal(signal.SIGINT, lambda number, frame: (stop.set(), signal.signal(signal.SIGINT, before)))
     try:
-        return fit(clip, watch, stop, progress=lambda line: print(line, file=sys.stderr))
+        return fit(clip, watch, stop, seconds, progress=lambda line: print(line, file=sys.stderr))
     finally:
         signal.signal(signal.SIGINT, before)

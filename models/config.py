@@ -37,6 +37,7 @@ SERVER_KEYS = {
     "default_model": Option(str, "", "model used when a request names none"),
     "text_limit": Option(int, 20_000, "characters a request may have", low=1, high=1_000_000),
     "deadline": Option(float, 3600.0, "seconds a request may take", low=1, high=86_400),
+    "hang": Option(float, 300.0, "seconds without a sign of life after which a model is loaded anew", low=1, high=86_400),
     "trusted_proxies": Option(str, "127.0.0.1, ::1", "addresses or networks whose X-Forwarded-For is believed"),
 }
 LIMIT_KEYS = {  # 0: none
@@ -54,6 +55,7 @@ class ServerConfig:
     default_model: str
     text_limit: int
     deadline: float
+    hang: float
     trusted_proxies: str
     memory_budget: int | None  # bytes the sessions' process may hold on each device; None: a share of what is free
 

@@ -29,6 +29,7 @@ class Job:
         self.next = 0  # index of the segment to speak next
         self.finished = False
         self.aside = 0.0  # seconds of the piece being made that went to other requests
+        self.active_at = 0.0  # when the model last gave something
         self._sink, self._wake = sink, wake
         self._cancelled = threading.Event()
         self._lock = threading.Lock()
@@ -98,6 +99,8 @@ class Job:
         self._emit(Started(sample_rate, len(self.plan.segments)))
 
     def audio(self, samples, seconds: float) -> None:
+        if self.finished:  # given up while the model was at it
+            return
         if self._first_audio is None:
             self._first_audio = time.monotonic()
             self.metrics.ttfa = self._first_audio - self.request.arrived
@@ -111,10 +114,14 @@ class Job:
         self._emit(timing)
 
     def done(self) -> None:
+        if self.finished:
+            return
         self._end("done")
         self._emit(Done(self.metrics))
 
     def failed(self, error: SpeechError) -> None:
+        if self.finished:
+            return
         self.metrics.error = {"code": error.code, "field": error.field, "message": error.sentence(),
                               "messages": {"zh": error.sentence("zh")}}
         self._end("cancelled" if error.code == "cancelled" else "failed")

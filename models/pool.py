@@ -21,6 +21,7 @@ from models.metrics import MetricsBook
 from models.routes import AUTO, choose
 from models.session import Session
 from models.voices import saved
+from models.watchdog import Watchdog
 
 
 class Pool:
@@ -44,6 +45,7 @@ class Pool:
         self._watch, self._closed = watch, False
         self.admission = Admission(Budget(config.server.memory_budget, aside), self._all, watch)
         self.sessions = {spec.id: self.make(spec) for spec in config.models}
+        self._watchdog = Watchdog(self._all, lambda: self.config.server.hang)
 
     def _all(self) -> list[Session]:
         return [*self.sessions.values(), *self.leaving]
@@ -162,6 +164,7 @@ class Pool:
         for their first request, with the reason in their report."""
         eager = [session for session in self.sessions.values() if not session.lazy]
         self.admission.begin(self.by_priority(eager))
+        self._watchdog.start()
 
     def wait_ready(self, timeout: float | None = None) -> None:
         """Until every eager session is ready. Raises the first one's SpeechError when one fails."""
@@ -224,6 +227,9 @@ class Pool:
     def close(self) -> None:
         """End every session; streams are told."""
         self._closed = True
+        self._watchdog.stop()
+        for session in self._all():
+            session.worker.end()
         for session in self._all():
             session.close()
 

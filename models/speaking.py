@@ -71,7 +71,7 @@ def _send(pieces: Iterator[np.ndarray | WordTiming], job: Job, sample_rate: int)
 
 def _counted(job: Job, began: float) -> float:
     """Add what was computed since, without what went to others in its midst; returns the time now."""
-    now = time.monotonic()
+    now = job.active_at = time.monotonic()
     job.metrics.compute += max(0.0, now - began - job.aside)
     job.aside = 0.0
     return now
@@ -81,6 +81,8 @@ def answer(model: Model, work: Callable[[Model], object], asked: Future) -> None
     """Run `work(model)` for whoever waits for `asked`."""
     if asked.set_running_or_notify_cancel():
         try:
-            asked.set_result(work(model))
-        except Exception as error:
-            asked.set_exception(error)
+            found, error = work(model), None
+        except Exception as raised:
+            found, error = None, raised
+        if not asked.done():  # else it took so long that it was given up
+            asked.set_exception(error) if error is not None else asked.set_result(found)

@@ -1,4 +1,4 @@
-"""The thread that owns a model: it loads, warms and runs it, and nobody else touches it."""
+"""What the thread that owns a model does once it is warm: nobody else touches the model."""
 from __future__ import annotations
 
 import logging
@@ -11,16 +11,14 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from models.errors import SpeechError
-from models.families import create
 from models.families.protocol import Model, ModelSpec
 from models.gaps import Gap
 from models.job import FairOrder, Job, next_deadline
-from models.life import Life
-from models.memory import give_back, resident_bytes, trim
+from models.memory import trim
 from models.speaking import answer, speak_next
+from models.thread import Carried
 
 log = logging.getLogger("readyvoice.session")
-HEALTHY_AFTER = 600.0  # seconds of service after which a session may be restarted once more
 FAILURES_IN_A_ROW = 3  # unexpected errors after which the model is taken to be broken
 STEP_ASIDE = 0.012  # seconds between a request's first segment and its second
 TRIM_EVERY = 10  # requests after which an idle session returns freed memory to the system
@@ -28,28 +26,20 @@ TRIM_EVERY = 10  # requests after which an idle session returns freed memory to 
 Result = TypeVar("Result")
 
 
-class Worker(Life):
-    """A model's life and its queue. Public methods may be called from any thread.
-
-    watch: told on the worker thread when the state changes or a warm-up stage is over, with a line on what happened.
-    warm: False leaves warming out, for a process that speaks once: each stage is then made when it is needed.
-    """
+class Worker(Carried):
+    """A model's queue, and the work on it. Public methods may be called from any thread; watch, warm: see `Carried`."""
 
     def __init__(self, spec: ModelSpec, watch: Callable[[str], None], warm: bool = True):
-        super().__init__(spec, watch)
-        self._warm = warm
-        self.load_seconds: float | None = None
-        self.warm_seconds: float | None = None
-        self.memory_bytes = self.served = self.restarts = 0
+        super().__init__(spec, watch, warm)
+        self.served = 0
         self._jobs: list[Job] = []
         self._asked: deque[tuple[Callable[[Model], object], Future]] = deque()
         self._order = FairOrder()
-        self._thread: threading.Thread | None = None
-        self._ready_since = 0.0
         self._failures = self._trimmed_at = 0
         self._held = 0  # requests on their way into the queue
         self._gap = Gap(self._fill_gap)
         self._speaking: Job | None = None  # whose segment the gap is in
+        self._at_work: tuple[float, Job | Future] | None = None  # since when on what: a segment, or what was asked
         self.used_at = time.monotonic()  # when a request last came or ended
 
     # -- from any thread
@@ -130,54 +120,43 @@ class Worker(Life):
             self._gap.wanted.value = 1
             self._changed.notify_all()
 
-    def wait_ended(self, timeout: float | None = None) -> None:
-        """For the thread to end, if there is one."""
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(timeout)
+    @property
+    def sign(self) -> tuple[float, float] | None:
+        """Something else after every sign of life from the work in hand; None without any."""
+        at_work = self._at_work
+        return at_work and (at_work[0], getattr(at_work[1], "active_at", 0.0))
+
+    def abandon(self, error: SpeechError) -> None:
+        """Leave the thread, which hangs, to itself: everyone who waits is told `error`, and the session starts over as
+        after its death. What the thread holds is freed if it ever comes back."""
+        with self._changed:
+            if self._at_work is None:
+                return
+            _, hung = self._at_work
+            self._thread, self._at_work, self._speaking = None, None, None
+            self._gap = Gap(self._fill_gap)
+        log.error("session %s: %s", self.spec.id, error)
+        if isinstance(hung, Future) and not hung.done():
+            hung.set_exception(error)
+        self._start_over(error, hangs=True)
 
     def close(self, timeout: float = 10.0) -> None:
         """End all requests (each is told so), unload the model and stop the thread."""
+        self.end()
+        self.wait_ended(timeout)
+
+    def end(self) -> None:
+        """The same without waiting for it."""
         with self._changed:
             self._closing = True
             for job in self._jobs:
                 job.cancel()
             self.notify()
-        self.wait_ended(timeout)
 
     # -- the worker thread
 
-    def _begin(self) -> None:
-        self._thread = threading.Thread(target=self._live, name=f"session-{self.spec.id}", daemon=True)
-        self._thread.start()
-
-    def _live(self) -> None:
-        try:
-            self._prepare()
-            while not self._over():
-                self._step()
-        except BaseException as error:  # nothing may end a session unseen
-            self._die(error)
-        else:
-            self._release("unloaded")
-
     def _over(self) -> bool:
         return self._closing or self._leaving or (self._retired and not self._jobs and not self._asked)
-
-    def _prepare(self) -> None:
-        before, began = resident_bytes(), time.monotonic()
-        self._model = create(self.spec)
-        self._model.load(self._watch)
-        self.load_seconds = time.monotonic() - began
-        self._become("warming")
-        began = time.monotonic()
-        for stage in self._model.warm() if self._warm else ():
-            self._watch(stage)
-        self.warm_seconds = time.monotonic() - began
-        give_back()
-        self.memory_bytes = max(0, resident_bytes() - before)
-        self._ready_since, self._failures = time.monotonic(), 0
-        self._become("ready")
 
     def _step(self) -> None:
         """Wait for something to do and do one piece of it."""
@@ -193,7 +172,8 @@ class Worker(Life):
                 return
             asked = self._asked.popleft() if self._asked else None
         if asked is not None:
-            answer(self._model, *asked)
+            with self._working(asked[1]):
+                answer(self._model, *asked)
             return
         if job.next > 0:
             self._speaking, job.turn.gap = job, self._gap
@@ -217,6 +197,7 @@ class Worker(Life):
 
     def _fill_gap(self) -> None:
         """In the middle of a segment: the first ones of requests that came meanwhile, if they may come first."""
+        self._still_wanted()
         current, began = self._speaking, time.monotonic()
         while True:
             with self._changed:
@@ -238,11 +219,22 @@ class Worker(Life):
 
     def _speak(self, job: Job) -> None:
         """One segment of one request."""
-        outcome = speak_next(self._model, job, self.spec.id)
+        with self._working(job):
+            outcome = speak_next(self._model, job, self.spec.id)
         if outcome.broke is not None:
             self._failures = self._failures + 1 if outcome.broke else 0
         if outcome.over:
             self._finish(job, outcome.error)
+
+    @contextmanager
+    def _working(self, work: Job | Future) -> Iterator[None]:
+        """Raises Abandoned at its end on a thread that has been given up."""
+        before, self._at_work = self._at_work, (time.monotonic(), work)
+        try:
+            yield
+        finally:
+            self._still_wanted()
+            self._at_work = before and (time.monotonic(), before[1])
 
     def _finish(self, job: Job, error: SpeechError | None) -> None:
         with self._changed:
@@ -254,40 +246,13 @@ class Worker(Life):
         else:
             job.failed(error)
 
-    def _die(self, error: BaseException) -> None:
-        """Tell everyone who waits, give the memory back, and start over once."""
-        log.error("session %s died", self.spec.id, exc_info=error)
-        was_ready = self.state == "ready"
-        told = error if isinstance(error, SpeechError) else None
-        self._release("failed", told.sentence() if told else f"{type(error).__name__}: {error}", told)
-        if was_ready and not self._closing and not self._retired:
-            if time.monotonic() - self._ready_since > HEALTHY_AFTER:
-                self.restarts = 0
-            if self.restarts < 1:
-                self.restarts += 1
-                self._become("loading")
-                self._begin()
-
-    def _release(self, state: str, reason: str = "", error: SpeechError | None = None) -> None:
+    def _end_all(self, error: SpeechError) -> None:
         with self._changed:
-            self.state, self.reason, self.error = state, reason, error
             jobs, self._jobs = self._jobs, []
             unanswered, self._asked = self._asked, deque()
-            model, self._model = self._model, None
-        died = SpeechError("session_died", model=self.spec.id)
+            self._failures = 0
         for job in jobs:
-            job.failed(SpeechError("cancelled") if self._closing else died)
+            job.cancel()
+            job.failed(SpeechError("cancelled") if self._closing else error)
         for _, asked in unanswered:
-            asked.set_exception(died)
-        if model is not None:
-            try:
-                model.unload()
-            except Exception:
-                log.exception("session %s could not unload", self.spec.id)
-        del model
-        give_back()
-        self.memory_bytes = 0
-        self._become(state, reason, error)
-        with self._changed:
-            self._leaving = False
-            self._changed.notify_all()
+            asked.set_exception(error)

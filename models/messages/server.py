@@ -54,6 +54,11 @@ MESSAGES: dict[str, dict] = {
         "en": "{model} stopped in the middle of its work and is being restarted: please try again in a few seconds.",
         "zh": "{model} 中途停止，正在重新启动，请过几秒再试。",
     },
+    "session_hung": {
+        "status": 503,
+        "en": "{model} gave no sign of life for {seconds} s and was given up: please try again in a few seconds.",
+        "zh": "{model} 已有 {seconds} 秒没有响应，已被放弃，请过几秒再试。",
+    },
     "deadline": {
         "status": 503,
         "en": "The request took longer than {seconds} s and was ended: please send a shorter text.",

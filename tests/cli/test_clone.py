@@ -39,7 +39,8 @@ def run(place, folder, *arguments):
 def cloned(place, speech, tmp_path_factory):  # noqa: F811
     folder = tmp_path_factory.mktemp("clip")
     (folder / "joe.m4a").write_bytes(coded_file(*speech, "ipod", "aac"))
-    return run(place, folder, "clone", "Joe Smith", "joe.m4a", "--consent", "Joe Smith himself")
+    return run(place, folder, "clone", "Joe Smith", "joe.m4a", "--consent", "Joe Smith himself",
+               "--seconds", "20")
 
 
 def test_clone_reports_and_saves(cloned, place):

@@ -70,6 +70,16 @@ def start(spec_of) -> Iterator[Callable[..., Session]]:
         session.close()
 
 
+@pytest.fixture(scope="package")
+def resident(spec_of, pocket: Path) -> Iterator[Session]:
+    """One session for the tests that leave it as it is."""
+    session = Session(spec_of(pocket))
+    session.start()
+    session.wait_ready(60)
+    yield session
+    session.close()
+
+
 @pytest.fixture(scope="session")
 def clip_of() -> Callable[..., Clip]:
     """A clip of noise that rises and falls like syllables; another seed is another voice."""

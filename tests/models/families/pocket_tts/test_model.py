@@ -20,15 +20,15 @@ from tests.models.families.pocket_tts.conftest import BRIEF, TEXT
 LONG = "The first sentence of this text is of no great length. " * 3
 
 
-def test_a_seed_reproduces_and_none_differs(start, pocket):
-    session, options = start(pocket), BRIEF
+def test_a_seed_reproduces_and_none_differs(resident):
+    session, options = resident, BRIEF
     runs = [session.run(SpeechRequest(LONG, seed=seed, options=options)).samples for seed in (7, 7, 8, None, None)]
     assert np.array_equal(runs[0], runs[1])
     assert not np.array_equal(runs[0], runs[2]) and not np.array_equal(runs[3], runs[4])
 
 
-def test_streamed_and_whole_are_equal(start, pocket):
-    session = start(pocket)
+def test_streamed_and_whole_are_equal(resident):
+    session = resident
     request = SpeechRequest(TEXT, seed=3)
     chunks = [event for event in session.stream(request) if isinstance(event, AudioChunk)]
     assert len(chunks) > 5 and len(chunks[0].samples) == 1920
@@ -79,8 +79,8 @@ def test_long_text_is_split_by_tokens_not_refused(start, pocket):
     assert "".join(asked).count("x") == 400
 
 
-def test_speed_changes_length_and_not_content(start, pocket):
-    session = start(pocket)
+def test_speed_changes_length_and_not_content(resident):
+    session = resident
     lengths = {speed: len(session.run(SpeechRequest("Hi.", seed=1, speed=speed, options={"eos_threshold": 20.0})).samples)
                for speed in (0.5, 1.0, 1.5)}
     assert lengths[0.5] == 2 * lengths[1.0] and lengths[1.5] == round(lengths[1.0] / 1.5)
@@ -91,24 +91,24 @@ def test_speed_changes_length_and_not_content(start, pocket):
 
 @pytest.mark.parametrize(("options", "field"), [
     ({"temperature": 9.0}, "options.temperature"), ({"decode_steps": 0}, "options.decode_steps"), ({"cfg": 1}, "options.cfg")])
-def test_controls_out_of_range_are_clear(start, pocket, options, field):
+def test_controls_out_of_range_are_clear(resident, options, field):
     with pytest.raises(SpeechError) as caught:
-        start(pocket).run(SpeechRequest(TEXT, options=options))
+        resident.run(SpeechRequest(TEXT, options=options))
     assert caught.value.field == field and caught.value.status == 422
 
 
 @pytest.mark.parametrize(("text", "language", "code"), [
     ("", "auto", "text_empty"), ("!!! ...", "auto", "text_unspeakable"), ("😀", "auto", "text_unspeakable"),
     ("你好", "auto", "text_unspeakable"), ("Hello", "zh", "language_unsupported")])
-def test_texts_it_cannot_speak(start, pocket, text, language, code):
+def test_texts_it_cannot_speak(resident, text, language, code):
     with pytest.raises(SpeechError) as caught:
-        start(pocket).run(SpeechRequest(text, language=language))
+        resident.run(SpeechRequest(text, language=language))
     assert caught.value.code == code
 
 
 @pytest.mark.parametrize("text", ["I", "Hi.", "a\u200bb", "Hello 😀 there ■ you", "5", "\tNew\n\nlines\r\n", "“Quotes?” she said"])
-def test_odd_texts_are_spoken(start, pocket, text):
-    assert len(start(pocket).run(SpeechRequest(text, seed=1, options=BRIEF)).samples)
+def test_odd_texts_are_spoken(resident, text):
+    assert len(resident.run(SpeechRequest(text, seed=1, options=BRIEF)).samples)
 
 
 def test_threads_random_state_and_console_are_as_before(start, pocket, capfd):
@@ -146,8 +146,8 @@ def test_a_missing_gpu_is_a_clear_error(pocket, spec_of):
     assert "cuda:9" in session.report()["reason"]
 
 
-def test_paragraphs_are_followed_by_a_pause(start, pocket):
-    session = start(pocket)
+def test_paragraphs_are_followed_by_a_pause(resident):
+    session = resident
     events = [event for event in session.stream(SpeechRequest("One here.\n\nTwo here.", seed=1, options=BRIEF))]
     assert not any(isinstance(event, Failed) for event in events)
     chunks = [event for event in events if isinstance(event, AudioChunk)]
