@@ -34,7 +34,8 @@ from server.front import Front, early_app, full_app
 from server.hardening import Hardened
 
 PATIENCE = 6  # seconds streams may go on when the server is told to stop; then they are ended
-GRACE = 10  # seconds after which whatever still hangs is cut off
+GRACE = 8  # seconds after which whatever still hangs is cut off
+LAST = 9.5  # seconds after which the process ends, whatever its threads still do
 
 
 def serve(config: Config, file: Path, reread: Callable[[], Config], password_file: Path | None = None) -> int:
@@ -81,6 +82,9 @@ class _Server(uvicorn.Server):
             self._end_streams()
         else:
             self.should_exit = True
+            last = threading.Timer(LAST, _end)  # a fit in the middle of a step, a library that waits for its threads
+            last.daemon = True
+            last.start()
             asyncio.get_running_loop().call_later(PATIENCE, self._end_streams)
 
 
@@ -153,6 +157,11 @@ async def _first_calls(app: FastAPI, pool: Pool) -> None:
                     await client.post("/api/stream", json={"text": "Everything is ready now.", "model": name})
                 except Exception:
                     logging.getLogger("readyvoice.serve").exception("the first call to %s failed", name)
+
+
+def _end() -> None:
+    logging.shutdown()
+    os._exit(0)
 
 
 def _on_hang_up(reload: Callable[[], None], stop: Callable[[], None]) -> None:
