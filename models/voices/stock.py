@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from models.families.kokoro import voices, weights
 from models.families.kokoro.constants import SAMPLE_RATE
+from models.folders import replacing
 from models.voices.rehearsal import Rehearsal
 from models.voices.speaker import PACKAGE, speaker_encoder
 from models.weights import home
@@ -68,7 +70,7 @@ def _measure(readers: dict[str, Callable[[], np.ndarray]], digest: str, rehearsa
     names = sorted(readers)
     tables = torch.stack([torch.from_numpy(readers[name]()) for name in names])
     kept = home() / "kokoro" / f"speakers-{digest[:16]}.safetensors"
-    known = load_file(kept) if kept.is_file() else {}
+    known = _kept(kept)
     for number, name in enumerate(names):
         if name not in known:
             if number % 6 == 0:
@@ -91,7 +93,13 @@ def _digest(file: Path) -> str:
     return hasher.hexdigest()
 
 
+def _kept(file: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(file)
+    except (FileNotFoundError, SafetensorError):  # or half a file: measured anew
+        return {}
+
+
 def _keep(tensors: dict[str, Tensor], target: Path) -> None:
-    partial = target.with_name(f".{target.name}.part")
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, partial)
-    partial.replace(target)
+    with replacing(target) as name:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, name)

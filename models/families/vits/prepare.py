@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +15,8 @@ from models.errors import SpeechError
 from models.families.vits.piper import PiperVoice
 from models.families.vits.reach import reach
 from models.families.vits.split import DURATION_NOISE, NOISE, Cut, NotVits, Part, cut, without_outputs
-from models.weights import home, making
+from models.folders import making, standing
+from models.weights import home
 
 FORMAT = 4  # raise it when the parts change
 EXACT = 1e-4  # largest difference between windows and the whole that passes for float noise
@@ -59,9 +59,8 @@ def prepare(voice: PiperVoice, model: str, progress: Callable[[str], None]) -> t
     with voice.file.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     folder = home() / "vits" / f"{digest}-{FORMAT}-ort{ort.__version__}"
-    if not (folder / "layout.json").is_file():
+    if not standing(folder):
         progress(f"splitting {voice.name} into stages")
-        shutil.rmtree(folder, ignore_errors=True)  # should someone have taken files out of it
         try:
             with making(folder) as work:
                 _make(voice, work)

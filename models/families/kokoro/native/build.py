@@ -17,11 +17,12 @@ from pathlib import Path
 from models import weights
 from models.errors import SpeechError
 from models.families.device import cpu_flags
+from models.folders import making, standing
 
 log = logging.getLogger(__name__)
 
 SOURCE = Path(__file__).parent
-MAIN = "kokoro.cpp"
+MAIN, FILE = "kokoro.cpp", "kokoro.so"
 COMPILERS = ("g++", "clang++", "c++")
 ZIG, ZIG_VERSION = "ziglang", "0.17.1"  # carries Clang and a C++ library: for machines without a compiler
 FLAGS = ("-std=c++17", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fPIC", "-shared", "-pthread")
@@ -32,16 +33,17 @@ RETRY_AFTER = 24 * 3600  # seconds until what failed is tried again
 
 def library(progress: Callable[[str], None] = lambda line: None) -> ctypes.CDLL | None:
     """The network for this machine, compiled if it isn't yet; None where that can't be done (the log says why)."""
-    target = weights.home() / "kokoro" / "native" / f"{_key()}.so"
-    failed = target.with_suffix(".failed")
-    if not target.exists() and failed.exists() and time.time() - failed.stat().st_mtime < RETRY_AFTER:
+    target = weights.home() / "kokoro" / "native" / _key()
+    failed = target.with_name(f"{target.name}.failed")
+    made = standing(target)
+    if not made and failed.exists() and time.time() - failed.stat().st_mtime < RETRY_AFTER:
         log.info("kokoro: torch does the work, more slowly: %s", failed.read_text("utf-8"))
         return None
     try:
-        if not target.exists():
+        if not made:
             progress("kokoro: compiling its network for this CPU (once)")
             _compile(target, progress)
-        return _declared(ctypes.CDLL(str(target)))
+        return _declared(ctypes.CDLL(str(target / FILE)))
     except (OSError, subprocess.SubprocessError, SpeechError) as error:
         reason = _reason(error)
         log.warning("kokoro: its network could not be compiled, torch does the work, more slowly: %s", reason)
@@ -67,19 +69,16 @@ def _key() -> str:
 
 
 def _compile(target: Path, progress: Callable[[str], None]) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        made = Path(folder) / target.name
+    with making(target) as folder, tempfile.TemporaryDirectory() as scratch:
         compiler, environment = find_compiler(), {}
         if compiler is None:
             zig = weights.pip_package(ZIG, ZIG_VERSION, progress) / "ziglang" / "zig"
             zig.chmod(0o755)
             compiler = [str(zig), "c++"]
-            environment = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), folder)
-        subprocess.run([*compiler, *FLAGS, str(SOURCE / MAIN), "-o", str(made)], check=True, capture_output=True,
+            environment = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), scratch)
+        subprocess.run([*compiler, *FLAGS, str(SOURCE / MAIN), "-o", str(folder / FILE)], check=True, capture_output=True,
                        text=True, timeout=PATIENCE, env={**os.environ, **environment})
-        os.replace(made, target)
-        shutil.rmtree(weights.home() / "packages" / f"{ZIG}-{ZIG_VERSION}", ignore_errors=True)  # 400 MB, used once
+    shutil.rmtree(weights.home() / "packages" / f"{ZIG}-{ZIG_VERSION}", ignore_errors=True)  # 400 MB, used once
 
 
 def _reason(error: Exception) -> str:
