@@ -70,7 +70,8 @@ class Carried(Life):
             log.warning("session %s: a thread that had been given up came back and ends", self.spec.id)
         except BaseException as error:  # nothing may end a session unseen
             if threading.current_thread() is self._thread:
-                log.error("session %s died", self.spec.id, exc_info=error)
+                if not isinstance(error, SpeechError):  # those say what is wrong, and `_become` logs that
+                    log.error("session %s died", self.spec.id, exc_info=error)
                 self._start_over(error)
         else:
             self._release("unloaded")
