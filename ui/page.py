@@ -18,6 +18,7 @@ from ui.document import Document  # noqa: E402
 from ui.endpoints import Calls, add_endpoints  # noqa: E402
 from ui.piece import piece  # noqa: E402
 from ui.theme import theme  # noqa: E402
+from ui.unreadable import Unreadable  # noqa: E402
 
 
 def build_page(assets: Assets, calls: Calls) -> gr.Blocks:
@@ -51,6 +52,7 @@ def mount(app: FastAPI, calls: Calls) -> FastAPI:
     assets = Assets()
     assets.serve(app)
     app.add_middleware(Document, head=_first(assets))
+    app.add_middleware(Unreadable)
 
     @app.post("/gradio_api/upload", include_in_schema=False)
     def no_upload():

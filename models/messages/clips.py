@@ -114,6 +114,12 @@ MESSAGES: dict[str, dict] = {
         "en": "You already have {limit} saved voices: please delete some first.",
         "zh": "您已有 {limit} 个已保存的声音：请先删除一些。",
     },
+    "storage_failed": {
+        "status": 507,
+        "en": "The voice could not be written to the server's disk ({reason}): nothing was changed; ask the operator to make "
+              "room in {path}, then save it again.",
+        "zh": "声音无法写入服务器磁盘（{reason}）：没有任何改动；请让管理员为 {path} 腾出空间，然后重新保存。",
+    },
     "cross_site": {
         "status": 403,
         "en": "Another page asked for this in your name, and that is not allowed: please use ReadyVoice's own page.",

@@ -9,17 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from models.errors import SpeechError
+
 STALE = 3600  # seconds after which an unfinished folder has nobody working on it any more
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """One process and thread at a time among all that change this folder."""
+    """One process and thread at a time among all that change this folder.
+
+    Raises SpeechError("storage_failed") for what can't be written: the disk is full, or may not be written to.
+    """
     from filelock import FileLock
 
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with FileLock(folder / ".lock", timeout=60, mode=0o600):
-        yield
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with FileLock(folder / ".lock", timeout=60, mode=0o600):
+            yield
+    except OSError as error:
+        raise SpeechError("storage_failed", path=folder, reason=error.strerror or type(error).__name__) from error
 
 
 @contextmanager
