@@ -136,6 +136,16 @@ proxy() { # tests put a real nginx in front; where it can't be had they say so
     fi
 }
 
+run_tests() { # pytest options; first those that want the machine for themselves, then the others side by side
+    "$PY" -m pytest -m quiet "$@"
+    local alone=$?
+    "$PY" -m pytest -m "not quiet" -n 2 --dist loadfile "$@"
+    local beside=$?
+    [ $alone = 5 ] && [ $beside = 5 ] && return 5 # pytest's status for no test at all
+    case $alone in 0|5) ;; *) return $alone ;; esac
+    case $beside in 0|5) ;; *) return $beside ;; esac
+}
+
 COMMAND=serve
 EXTRAS=""
 case "${1:-}" in
@@ -150,7 +160,7 @@ case "$COMMAND" in
         check test && install test
         browser >/dev/null || fail 2 "a Chromium is needed for the page's tests and could not be installed: install one (on Debian: apt install chromium) and start again"
         proxy
-        cd "$HERE" && exec "$PY" -m pytest "$@" ;;
+        cd "$HERE" && run_tests "$@"; exit ;;
     reload|keys) # nothing to check or install: what serves is installed
         "$PY" -c '' 2>/dev/null || fail 2 "nothing is installed here yet: start the server with bash start.sh"
         exec "$PY" "$HERE/app.py" "$COMMAND" "$@" ;;

@@ -38,8 +38,10 @@ GRACE = 8  # seconds after which whatever still hangs is cut off
 LAST = 9.5  # seconds after which the process ends, whatever its threads still do
 
 
-def serve(config: Config, file: Path, reread: Callable[[], Config], password_file: Path | None = None) -> int:
+def serve(config: Config, file: Path, reread: Callable[[], Config], password_file: Path | None = None,
+          pool_of: Callable[[Config, Steps], Pool] = new_pool) -> int:
     """Until SIGTERM or SIGINT; SIGHUP has the configuration's `file` read again, by `reread`. Returns exit status.
+    pool_of: makes the pool, whose sessions may be elsewhere.
 
     Raises SpeechError("password_short") or OSError for a password that can't be used.
     """
@@ -62,7 +64,7 @@ def serve(config: Config, file: Path, reread: Callable[[], Config], password_fil
     if not fetched:
         return 1
     with listener, running.noted(config.server.host, listener.getsockname()[1], file):
-        return asyncio.run(_serve(config, listener, reread, steps, password))
+        return asyncio.run(_serve(pool_of(config, steps), listener, reread, steps, password))
 
 
 class _Server(uvicorn.Server):
@@ -88,9 +90,9 @@ class _Server(uvicorn.Server):
             asyncio.get_running_loop().call_later(PATIENCE, self._end_streams)
 
 
-async def _serve(config: Config, listener: socket.socket, reread: Callable[[], Config], steps: Steps,
+async def _serve(pool: Pool, listener: socket.socket, reread: Callable[[], Config], steps: Steps,
                  password: Password | None) -> int:
-    pool = new_pool(config, steps)
+    config = pool.config
     front = Front(early_app(pool))
     entry = Hardened(Gate(front, password.text, KeyRing()) if password else front)
     ending = functools.partial(threading.Thread, target=pool.close, name="ending", daemon=True)

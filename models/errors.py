@@ -16,6 +16,10 @@ class SpeechError(Exception):
         self.code, self.field, self.params = code, field, params
         super().__init__(self.sentence("en"))
 
+    def __reduce__(self) -> tuple:
+        """So that it passes from process to process."""
+        return _again, (self.code, self.field, self.params)
+
     @property
     def status(self) -> int:
         """The HTTP status that fits: 4xx for the caller's faults, 503 for ours that pass, 500 for the rest."""
@@ -26,6 +30,10 @@ class SpeechError(Exception):
         texts = MESSAGES[self.code]
         template = texts[language if language in LANGUAGES else "en"]
         return template.format(**{name: _spoken(value, language) for name, value in self.params.items()})
+
+
+def _again(code: str, field: str | None, params: dict[str, object]) -> SpeechError:
+    return SpeechError(code, field, **params)
 
 
 def _spoken(value: object, language: str) -> str:

@@ -13,6 +13,17 @@ settings.register_profile("same", derandomize=True)
 settings.load_profile("same")
 
 
+# what listens to sound as it plays, or measures time or memory, wants the machine for itself
+QUIET = ("tests/browser/", "tests/drills/test_crowd.py", "tests/models/test_gaps.py", "tests/models/test_memory.py",
+         "tests/models/test_watchdog.py")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(QUIET):
+            item.add_marker("quiet")
+
+
 @pytest.fixture(scope="session")
 def served(tmp_path_factory) -> Iterator[Served]:
     """The product with its default fleet, started once for all tests that speak to it, without anybody's saved voices."""

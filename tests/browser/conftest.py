@@ -102,13 +102,13 @@ def installed() -> str | None:
     return next((path for path in map(shutil.which, names) if path), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # its event loop would be in the way of other tests
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
         yield playwright
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     chromium = playwright.chromium.launch(executable_path=installed(), args=ARGUMENTS)
     yield chromium
