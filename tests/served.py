@@ -53,15 +53,15 @@ def free_port() -> int:
 @contextmanager
 def serve(
     config: Path | None = None, arguments: tuple[str, ...] = (), env: Mapping[str, str] | None = None,
-    timeout: float = 900.0,
+    timeout: float = 900.0, program: tuple[str, ...] = (str(ROOT / "app.py"), "serve"),
 ) -> Iterator[Served]:
-    """Start the product, wait for /readyz, and end it afterwards.
+    """Start the product, or another `program` that serves it, wait for /readyz, and end it afterwards.
 
     Raises RuntimeError with the end of its log when it dies or isn't ready after `timeout` seconds (the first start
     on a machine downloads the weights).
     """
     port = free_port()
-    command = [sys.executable, str(ROOT / "app.py"), "serve", "--host", "127.0.0.1", "--port", str(port)]
+    command = [sys.executable, *program, "--host", "127.0.0.1", "--port", str(port)]
     command += ["--config", str(config)] if config else []
     log = Path(tempfile.mkdtemp(prefix="readyvoice-served-")) / "server.log"
     with log.open("wb") as out:
