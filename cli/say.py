@@ -40,7 +40,7 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
         began = time.monotonic()
         speech = session.run(SpeechRequest(text, session.spec.id, voice, language, speed, seed,
                                            controls, clip))
-        write_speech(speech, out, cloned.name if cloned else "")
+        write_speech(speech, out, cloned.name if cloned else "", config.server.watermark)
         figures = speech.metrics
         print(f"{out}: {figures.audio_seconds:.2f} s of speech by {figures.model}/{cloned.name if cloned else figures.voice} in "
               f"{time.monotonic() - began:.2f} s (first sound {figures.ttfa * 1000:.0f} ms, "
@@ -50,10 +50,16 @@ def say(config: Config, text: str, voice: str, language: str, speed: float, seed
     return 0
 
 
-def write_speech(speech: Speech, out: Path, cloned: str) -> None:
-    """A WAV file, complete or not there. cloned: the name of the saved voice it is spoken in, "" for a stock one."""
+def write_speech(speech: Speech, out: Path, cloned: str, watermark: str) -> None:
+    """A WAV file, complete or not there. cloned: the name of the saved voice it is spoken in, "" for a stock one.
+    watermark: which sound carries one, as the configuration says."""
+    samples = speech.samples
+    if watermark == "all" or (watermark == "cloned" and cloned):
+        from models.audio.watermark import marked
+
+        samples = marked(samples, speech.sample_rate)
     partial = out.with_name(f".{out.name}.part")
-    partial.write_bytes(to_wav(speech.samples, speech.sample_rate, synthetic_note(cloned) if cloned else ""))
+    partial.write_bytes(to_wav(samples, speech.sample_rate, synthetic_note(cloned) if cloned else ""))
     partial.replace(out)
 
 

@@ -67,7 +67,7 @@ def run_sequence(config: Config, source: Path, figures: Path | None) -> int:
         session.start()
         session.wait_ready()
         for line in lines:
-            reports.append(_speak(session, line))
+            reports.append(_speak(session, line, config.server.watermark))
     finally:
         if figures is not None:
             _write(figures, session, reports)
@@ -114,7 +114,7 @@ def _line(data: object, number: int, spec: ModelSpec, before: list[Line]) -> Lin
     return line
 
 
-def _speak(session: Session, line: Line) -> dict:
+def _speak(session: Session, line: Line, watermark: str) -> dict:
     """Its metrics, with the caller's id and the file."""
     entry = line.entry
     try:
@@ -123,7 +123,7 @@ def _speak(session: Session, line: Line) -> dict:
         request = SpeechRequest(entry.text, session.spec.id, voice, entry.language, entry.speed, entry.seed, entry.options,
                                 clip)
         speech = session.run(request)
-        write_speech(speech, line.out, cloned.name if cloned else "")
+        write_speech(speech, line.out, cloned.name if cloned else "", watermark)
     except SpeechError as error:
         print(f"{line.id}: {error.sentence()}", file=sys.stderr)
         told = {"code": error.code, "field": error.field, "message": error.sentence()}

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+import numpy as np
 import uvicorn
 from fastapi import FastAPI
 
@@ -23,7 +24,7 @@ from cli.fleet import fetch_weights, new_pool
 from cli.parsing import one_parse_at_a_time
 from cli.progress import Steps, since_start
 from cli.reload import Reloader
-from models.audio import streaming
+from models.audio import streaming, watermark
 from models.config import Config
 from models.errors import SpeechError
 from models.pool import Pool
@@ -46,6 +47,8 @@ def serve(config: Config, file: Path, reread: Callable[[], Config], password_fil
     Raises SpeechError("password_short") or OSError for a password that can't be used.
     """
     password = password_for(config.server.host, password_file)
+    if config.server.watermark != "off" and not watermark.available():
+        raise SpeechError("watermark_missing")
     one_parse_at_a_time()
     steps = Steps()
     try:
@@ -137,6 +140,8 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps,
     app = full_app(pool, guarded=password is not None)
     (await page).mount(app, app.state.calls)
     await encoders
+    if pool.config.server.watermark != "off":
+        await asyncio.to_thread(watermark.marked, np.zeros(watermark.RATE, np.float32), watermark.RATE)
     await _first_calls(app, pool)
     await front.switch(app)
     if not pool.ready:

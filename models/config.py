@@ -38,6 +38,7 @@ SERVER_KEYS = {
     "text_limit": Option(int, 20_000, "characters a request may have", low=1, high=1_000_000),
     "deadline": Option(float, 3600.0, "seconds a request may take", low=1, high=86_400),
     "hang": Option(float, 300.0, "seconds without a sign of life after which a model is loaded anew", low=1, high=86_400),
+    "watermark": Option(str, "off", "which sound carries an inaudible mark", choices=("off", "cloned", "all")),
     "trusted_proxies": Option(str, "127.0.0.1, ::1", "addresses or networks whose X-Forwarded-For is believed"),
 }
 LIMIT_KEYS = {  # 0: none
@@ -56,6 +57,7 @@ class ServerConfig:
     text_limit: int
     deadline: float
     hang: float
+    watermark: str
     trusted_proxies: str
     memory_budget: int | None  # bytes the sessions' process may hold on each device; None: a share of what is free
 

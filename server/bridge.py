@@ -2,19 +2,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
-from models.events import Event, SpeechRequest
+from models.events import AudioChunk, Event, SpeechRequest, Started
 from models.job import Job
-from models.session import Session
 from server.limits import Place
+from server.saved import Destined
 
 
 class EventStream:
     """One request's events, taken with `next`. Always `close` it: that cancels what is still running and leaves its
     place to others."""
 
-    def __init__(self, session: Session, request: SpeechRequest, place: Place):
-        self._session, self._request, self._place = session, request, place
+    def __init__(self, to: Destined, place: Place):
+        self._session, self._request, self._marked, self._place = to.session, to.request, to.marked, place
+        self._rate = 0
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._job: Job | None = None
@@ -31,7 +33,14 @@ class EventStream:
         self._loop.call_soon_threadsafe(self._events.put_nowait, event)
 
     async def next(self) -> Event:
-        return await self._events.get()
+        event = await self._events.get()
+        if isinstance(event, Started):
+            self._rate = event.sample_rate
+        if self._marked and isinstance(event, AudioChunk):
+            from models.audio.watermark import marked  # brings torch
+
+            event = replace(event, samples=await asyncio.to_thread(marked, event.samples, self._rate))
+        return event
 
     def taken(self, seconds: float) -> None:
         """This much audio has been handed to the reader."""

@@ -75,7 +75,7 @@ class Calls:
         """Each event with the names of the saved voices it speaks in; ends after Done."""
         speech = to_request(checked(SpeechBody, fields, EXPECTED), self._pool.config.server)
         to = await destined(self._pool, speech, owner_of(caller))
-        events = EventStream(to.session, to.request, self._limits.admit(caller, len(speech.text)))
+        events = EventStream(to, self._limits.admit(caller, len(speech.text)))
         await events.open()
         try:
             while True:

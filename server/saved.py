@@ -18,18 +18,22 @@ NAMES = 6  # that a file's comment has room for
 
 @dataclass(frozen=True)
 class Destined:
-    """A request with the session that takes it. cloned: the names of the saved voices it speaks in, "" for none."""
+    """A request with the session that takes it. cloned: the names of the saved voices it speaks in, "" for none. marked:
+    whether its sound is to carry the watermark."""
 
     session: Session
     request: SpeechRequest
     cloned: str = ""
+    marked: bool = False
 
 
 async def destined(pool: Pool, request: SpeechRequest, owner: str) -> Destined:
     """Raises SpeechError: model_unknown, saved_voice_unknown, saved_voice_unsupported or saved_mix_unsupported."""
-    if saved.PREFIX not in request.voice:
-        return Destined(pool.session_for(request), request)
-    return await asyncio.to_thread(_with_saved, pool, request, owner)  # files are read
+    if saved.PREFIX in request.voice:
+        found = await asyncio.to_thread(_with_saved, pool, request, owner)  # files are read
+    else:
+        found = Destined(pool.session_for(request), request)
+    return replace(found, marked=pool.config.server.watermark in (("all", "cloned") if found.cloned else ("all",)))
 
 
 def _with_saved(pool: Pool, request: SpeechRequest, owner: str) -> Destined:

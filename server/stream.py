@@ -137,7 +137,7 @@ def stream_routes(pool: Pool, limits: Limits) -> APIRouter:
             raise SpeechError("field_invalid", "id", name="id", expected=EXPECTED["id"])
         speech = to_request(body, pool.config.server, arrived)
         to = await destined(pool, speech, owner_of(request))
-        events = EventStream(to.session, to.request, limits.admit(request, len(speech.text)))
+        events = EventStream(to, limits.admit(request, len(speech.text)))
         await events.open()
         return PcmResponse(events, speech.id, request.headers.get("accept-language"), to.cloned)
 

@@ -157,6 +157,12 @@ MESSAGES: dict[str, dict] = {
         "en": "{model} is set to run on {device}, and this machine has no such device: set device = \"auto\" in config.toml.",
         "zh": "{model} 被设置在 {device} 上运行，但本机没有该设备：请在 config.toml 中设置 device = \"auto\"。",
     },
+    "watermark_missing": {
+        "status": 500,
+        "en": "The package that marks sound is not installed: run .venv/bin/pip install -r requirements-watermark.txt, or set "
+              "watermark = \"off\" in config.toml.",
+        "zh": "未安装音频水印软件包：请运行 .venv/bin/pip install -r requirements-watermark.txt，或在 config.toml 中设置 watermark = \"off\"。",
+    },
     "weights_missing": {
         "status": 500,
         "en": "The weights of {model} are not on this machine and could not be fetched ({reason}): {advice}.",

@@ -163,7 +163,7 @@ def speech_routes(pool: Pool, limits: Limits) -> APIRouter:
         body = checked(OpenAISpeechBody, await read_json(request), KINDS)
         wish = speech_request(body, pool, arrived)
         to = await destined(pool, wish, owner_of(request))
-        events = EventStream(to.session, to.request, limits.admit(request, len(wish.text)))
+        events = EventStream(to, limits.admit(request, len(wish.text)))
         await events.open()
         accepts, form = request.headers.get("accept-language"), body.response_format or "mp3"
         if body.stream_format == "sse":
