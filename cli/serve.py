@@ -33,6 +33,7 @@ from server.auth.keys import KeyRing
 from server.auth.password import VARIABLE, Password, password_for
 from server.front import Front, early_app, full_app
 from server.hardening import Hardened
+from server.prepared import ready_pinned
 
 PATIENCE = 6  # seconds streams may go on when the server is told to stop; then they are ended
 GRACE = 8  # seconds after which whatever still hangs is cut off
@@ -143,6 +144,7 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps,
     if pool.config.server.watermark != "off":
         await asyncio.to_thread(watermark.marked, np.zeros(watermark.RATE, np.float32), watermark.RATE)
     await _first_calls(app, pool)
+    await asyncio.to_thread(ready_pinned, pool)
     await front.switch(app)
     if not pool.ready:
         steps.line(6, "not every model is ready: the page shows which", always=True)

@@ -33,9 +33,12 @@ class Speech:
 class Session:
     """Requests for one model. Everything here may be called from any thread; the worker does the work.
 
+    here: whether its model is in this process.
     book: where the figures of requests are kept. watch, warm: see `Worker`; watch is also told which session it is.
     admit: begins to load the session for a request once there is room for it; raises SpeechError("no_room").
     """
+
+    here = True
 
     def __init__(self, spec: ModelSpec, book: MetricsBook | None = None,
                  watch: Callable[[Session, str], None] = lambda session, line: None, warm: bool = True,

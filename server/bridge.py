@@ -16,6 +16,7 @@ class EventStream:
 
     def __init__(self, to: Destined, place: Place):
         self._session, self._request, self._marked, self._place = to.session, to.request, to.marked, place
+        self._after = to.after
         self._rate = 0
         self._loop = asyncio.get_running_loop()
         self._events: asyncio.Queue[Event] = asyncio.Queue()
@@ -48,5 +49,8 @@ class EventStream:
 
     def close(self) -> None:
         self._place.leave()
+        if self._after is not None and self._job is not None:
+            self._loop.run_in_executor(None, self._after)
+            self._after = None
         if self._job is not None:
             self._job.cancel()

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from models.errors import SpeechError
 from models.events import SpeechRequest
@@ -12,6 +13,7 @@ from models.session import Session
 from models.voices import saved
 from models.voices.clip import Clip
 from models.voices.record import SavedVoice
+from server.prepared import bring, keep
 
 NAMES = 6  # that a file's comment has room for
 
@@ -19,12 +21,13 @@ NAMES = 6  # that a file's comment has room for
 @dataclass(frozen=True)
 class Destined:
     """A request with the session that takes it. cloned: the names of the saved voices it speaks in, "" for none. marked:
-    whether its sound is to carry the watermark."""
+    whether its sound is to carry the watermark. after: to be called, on a thread, once it has ended."""
 
     session: Session
     request: SpeechRequest
     cloned: str = ""
     marked: bool = False
+    after: Callable[[], None] | None = None
 
 
 async def destined(pool: Pool, request: SpeechRequest, owner: str) -> Destined:
@@ -44,7 +47,9 @@ def _with_saved(pool: Pool, request: SpeechRequest, owner: str) -> Destined:
     if session.saved_voices == "clip":
         if request.voice.strip() != f"{saved.PREFIX}{voices[0].id}":
             raise SpeechError("saved_mix_unsupported", "voice", model=session.spec.id)
-        return Destined(session, replace(request, voice="", clip=clip_of(voices[0])), names)
+        clip = clip_of(voices[0])
+        after = None if bring(session, voices[0], clip) else partial(keep, session, voices[0], clip)
+        return Destined(session, replace(request, voice="", clip=clip), names, after=after)
     if not session.saved_voices:
         able = [name for name, other in pool.sessions.items() if other.saved_voices]
         raise SpeechError("saved_voice_unsupported", "voice", model=session.spec.id, choices=able or "–")

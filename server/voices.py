@@ -32,6 +32,7 @@ EXPECTED = {
     "notes": {"en": "text", "zh": "文字"},
     "tags": {"en": "a list of texts", "zh": "文字列表"},
     "shared": {"en": "true or false", "zh": "true 或 false"},
+    "pinned": {"en": "true or false", "zh": "true 或 false"},
 }
 
 
@@ -60,6 +61,7 @@ class EditBody(_Body):
     notes: str = Field("", max_length=4000)
     tags: list[str] = Field([], max_length=12)
     shared: bool = False
+    pinned: bool = False
 
 
 class CopyBody(_Body):
@@ -154,7 +156,8 @@ def _shown(library: Library, voice: SavedVoice, owner: str) -> dict:
     shown = {"id": voice.id, "voice": f"{saved.PREFIX}{voice.id}", "name": voice.name, "mine": mine, "shared": voice.shared,
              "language": voice.language, "tags": list(voice.tags), "created": voice.created, "seconds": voice.seconds,
              "likeness": voice.likeness, "fitted": saved.FITTED in library.states(voice)}
-    private = {"transcript": voice.transcript, "notes": voice.notes, "consent": vars(voice.consent)}
+    private = {"transcript": voice.transcript, "notes": voice.notes, "consent": vars(voice.consent),
+               "pinned": voice.pinned}
     return {**shown, **(private if mine else {})}
 
 

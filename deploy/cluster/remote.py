@@ -57,6 +57,8 @@ class RemoteWorker(Life):
 class RemoteSession(Session):
     """Requests go to the replica that Serve chooses: one that has spoken in the voice before, if it isn't too busy."""
 
+    here = False
+
     def __init__(self, spec: ModelSpec, book: MetricsBook, handle: DeploymentHandle, threads: ThreadPoolExecutor,
                  watch: Callable[[Session, str], None]):
         self.spec, self.deferred, self.note, self.successor = spec, False, None, None

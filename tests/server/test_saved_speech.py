@@ -8,6 +8,7 @@ import av
 import httpx
 import numpy as np
 import pytest
+import torch
 from fastapi.testclient import TestClient
 
 from models.audio.decode import decode
@@ -15,9 +16,11 @@ from models.audio.streaming import FORMATS
 from models.events import SpeechRequest
 from models.voices.library import Library
 from models.voices.speaker import likeness, speaker_encoder
+from server import prepared
 from tests.checkpoints import make_pocket_tts
 from tests.listening import transcribe, word_error_rate
 from tests.server.cloning import app_of, browser, joes_voice, refusal, saved, sent
+from tests.waiting import until
 
 LINE = "The morning train leaves at nine, and nobody knows why."
 
@@ -203,3 +206,41 @@ def test_a_model_that_clones_hears_the_clip_and_remembers_it(studio, joe):
     assert samples_of(spoken(anna, mine["voice"], **{**brief, "model": "auto"})).size > 0
     anna.patch(f"api/voices/{mine['id']}", json={"transcript": "Other words were said."})
     assert set(caches(anna, mine["voice"])[1].values()) == {"miss"}
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_what_it_made_of_the_clip_is_there_after_a_restart(studio, joe, tmp_path, pinned):
+    app, pool = studio
+    anna = browser(app)
+    mine = saved(anna, joe)
+    brief = {"model": "pocket", "options": {"eos_threshold": -20.0}}
+    before = samples_of(spoken(anna, mine["voice"], **brief))
+    until(lambda: Library().state(mine["id"], None, "pocket") is not None, 20)
+    if pinned:
+        assert anna.patch(f"api/voices/{mine['id']}", json={"pinned": True}).json()["pinned"] is True
+    again, later = app_of(tmp_path / "config.toml")
+    later.start()
+    later.wait_ready(120)
+    try:
+        prepared.ready_pinned(later)
+        session = later.session("pocket")
+        cached = session.ask(lambda model: model.slots()[0].report()["entries"])
+        client = browser(again)
+        client.cookies = anna.cookies
+        answer = spoken(client, mine["voice"], **brief)
+        told = client.get(f"api/requests/{answer.headers['x-request-id']}").json()
+        assert set(told["caches"].values()) == {"hit"} and told["voice_prepare"] < 0.05
+        assert np.array_equal(samples_of(answer), before)
+        assert session.ask(lambda model: model.slots()[0].report()["entries"]) == (cached if pinned else cached + 1)
+    finally:
+        later.close()
+
+
+def test_a_kept_state_of_another_checkpoint_is_made_anew(studio, joe):
+    app, pool = studio
+    anna = browser(app)
+    mine = saved(anna, joe)
+    Library().put_state(mine["id"], None, "pocket", {"something": torch.zeros(3)})
+    brief = {"model": "pocket", "options": {"eos_threshold": -20.0}}
+    assert samples_of(spoken(anna, mine["voice"], **brief)).size > 0
+    until(lambda: "something" not in Library().state(mine["id"], None, "pocket"), 20)

@@ -56,6 +56,10 @@ export function mount(element) {
       show();
       list.querySelector('.rv-rename')?.select();
     },
+    async pin(voice) {
+      await library.edit(voice.id, { pinned: !voice.pinned });
+      tell(t(voice.pinned ? 'mine.unpinned' : 'mine.pinned', voice));
+    },
     async share(voice) {
       await library.edit(voice.id, { shared: !voice.shared });
       tell(t(voice.shared ? 'mine.unshared' : 'mine.shared', voice));
@@ -96,6 +100,7 @@ export function mount(element) {
         speaker(voice) ? button('use', t('mine.use')) : null,
         ...(voice.mine ? [
           button('rename', t('mine.rename')), button('share', t(voice.shared ? 'mine.unshare' : 'mine.share'), { 'aria-pressed': String(voice.shared) }),
+          button('pin', t(voice.pinned ? 'mine.unpin' : 'mine.pin'), { 'aria-pressed': String(voice.pinned) }),
           make('a', { class: 'rv-quiet', href: library.exported(voice.id), download: true, text: t('mine.export') }),
           button('remove', t('mine.delete')),
         ] : [button('copy', t('mine.copy'))]),
