@@ -129,7 +129,7 @@ def test_what_is_raised_in_its_midst_ends_it_and_leaves_it_sound(native, styles)
 
 
 def test_working_memory_is_bounded(library, native, styles):
-    say(native, styles, LONGEST, speed=0.5)
+    say(native, styles, LONGEST)
     assert library.kokoro_bytes(native._handle) <= KEPT_MEMORY
 
     def once():
