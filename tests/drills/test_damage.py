@@ -53,8 +53,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run([sys.executable, str(ROOT / "app.py"), *arguments], env=env, capture_output=True, text=True, timeout=900)
 
 
-@pytest.mark.parametrize("keep", [0.5, 0.0])
-@pytest.mark.parametrize("pattern", KINDS[:3])
+@pytest.mark.parametrize(("pattern", "keep"), [(KINDS[0], 0.5), (KINDS[1], 0.0), (KINDS[2], 0.5)])
 def test_kokoro_is_made_again(copy, tmp_path, pattern, keep):
     file = damage(copy, pattern, keep)
     done = run(copy, "say", LINE, "--model", "kokoro", "--out", str(tmp_path / "line.wav"))
@@ -63,7 +62,7 @@ def test_kokoro_is_made_again(copy, tmp_path, pattern, keep):
     assert file.stat().st_size > 1000 and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("pattern", KINDS[3:6])
+@pytest.mark.parametrize("pattern", [KINDS[3], KINDS[5]])
 def test_joe_is_made_again(copy, tmp_path, pattern):
     assert run(copy, "say", "Hi.", "--model", "joe", "--out", str(tmp_path / "line.wav")).returncode == 0
     damage(copy, pattern, 0.5)

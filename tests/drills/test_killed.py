@@ -21,7 +21,7 @@ from tests.server.cloning import SPEECH, joes_voice
 from tests.served import ROOT, free_port, serve
 
 KILLS = 6
-MADE = ("kokoro/native", "vits", "kokoro/v1.0/voices.safetensors")  # what a start makes when it is not there
+MADE = ("vits", "kokoro/v1.0/voices.safetensors")  # what a start makes when it is not there
 
 
 def second_home(folder: Path) -> None:
@@ -44,7 +44,7 @@ def test_six_kills_and_then_a_clean_start(served, tmp_path):
         command = [sys.executable, str(ROOT / "app.py"), "serve", "--port", str(port), "--log-file", str(tmp_path / "log")]
         with subprocess.Popen(command, env={**os.environ, **env}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
             if number < KILLS // 2:
-                time.sleep(dice.uniform(0.5, 9))
+                time.sleep(dice.uniform(0.5, 8))
             else:
                 reached.add(busy(f"http://127.0.0.1:{port}/", voice, number, dice))
             process.send_signal(signal.SIGKILL)
