@@ -23,7 +23,8 @@ bash start.sh say --request-sequence FILE.json [--metrics OUT.json] [--model M] 
 bash start.sh say --options [--model M]                                   list the controls that --option sets
 bash start.sh clone NAME CLIP --consent WHO [--transcript TEXT] [--language L] [--seconds S]   save a voice; say ... --voice NAME speaks in it
 bash start.sh fetch [NAME] [--mirror modelscope]                          download a checkpoint ahead; without a name, list them
-bash start.sh test [pytest options]                                       install what tests need, run all tests
+bash start.sh test [--short] [pytest options]                             install what tests need, run all tests; --short: but the
+                                                                           drills and whole fits, which take minutes each
 bash start.sh bench [NAME] [--json FILE]                                  run a benchmark; without a name, list them
 serve, setup, say and fetch take --with FAMILY[,FAMILY]: voxcpm, pocket_tts, supertonic, qwen3_tts. What they need is
 installed once, and a family that config.toml doesn't have is there for this run with its default checkpoint.

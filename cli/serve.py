@@ -35,9 +35,9 @@ from server.front import Front, early_app, full_app
 from server.hardening import Hardened
 from server.prepared import ready_pinned
 
-PATIENCE = 6  # seconds streams may go on when the server is told to stop; then they are ended
-GRACE = 8  # seconds after which whatever still hangs is cut off
-LAST = 9.5  # seconds after which the process ends, whatever its threads still do
+PATIENCE = 5  # seconds streams may go on when the server is told to stop; then they are ended
+GRACE = 7  # seconds after which whatever still hangs is cut off
+LAST = 8.5  # seconds after which the process ends, whatever its threads still do
 
 
 def serve(config: Config, file: Path, reread: Callable[[], Config], password_file: Path | None = None,

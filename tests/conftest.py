@@ -14,14 +14,26 @@ settings.load_profile("same")
 
 
 # what listens to sound as it plays, or measures time or memory, wants the machine for itself
-QUIET = ("tests/browser/", "tests/drills/test_crowd.py", "tests/models/test_gaps.py", "tests/models/test_memory.py",
-         "tests/models/test_watchdog.py")
+QUIET = ("tests/browser/test_hearing.py", "tests/browser/test_trouble.py", "tests/drills/test_crowd.py", "tests/models/test_gaps.py",
+         "tests/models/test_memory.py", "tests/models/test_pool.py", "tests/models/test_reload.py",
+         "tests/models/test_watchdog.py", "tests/server/test_start.py")
+# minutes of work each on two cores
+LONG = ("tests/benchmarks/test_families.py", "tests/cli/test_clone.py", "tests/cli/test_with.py", "tests/drills/test_crowd.py",
+        "tests/drills/test_damage.py", "tests/drills/test_killed.py", "tests/models/voices/test_fit.py")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--short", action="store_true", help="leave out the drills, whole fits and what else takes minutes")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(QUIET):
             item.add_marker("quiet")
+    if config.getoption("--short"):
+        left = [item for item in items if item.nodeid.startswith(LONG)]
+        items[:] = [item for item in items if not item.nodeid.startswith(LONG)]
+        config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(scope="session")

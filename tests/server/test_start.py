@@ -110,7 +110,7 @@ def test_sigterm_ends_streams_and_the_process_in_time(tmp_path, reads):
         process.send_signal(signal.SIGTERM)
         while reads and client.recv(65536):
             pass
-        assert process.wait(20) == 0 and time.monotonic() - began < 11
+        assert process.wait(20) == 0 and time.monotonic() - began < 14  # 10 and the giving back of its memory
         assert "Traceback" not in process.stdout.read()
 
 
@@ -125,7 +125,7 @@ def test_sigterm_ends_the_process_in_time_while_a_voice_is_fitted(tmp_path):
             until(lambda: page.get(f"api/voices/clips/{clip}").json()["fit"].get("step", 0) >= 1, 300)
         began = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0 and time.monotonic() - began < 11
+        assert process.wait(20) == 0 and time.monotonic() - began < 14
         assert "Traceback" not in process.stdout.read()
 
 

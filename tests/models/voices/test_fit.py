@@ -30,7 +30,7 @@ HELD_OUT = (
 )
 CHINESE, JAPANESE = "今天天气很好，我们一起去公园散步吧。", "今日はとても良い天気ですね。公園に行きましょう。"
 STOCK_MAN = "am_michael"
-STEPS = 30
+STEPS = 15
 
 
 @pytest.fixture(scope="module")
