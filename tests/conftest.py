@@ -19,7 +19,8 @@ QUIET = ("tests/browser/test_hearing.py", "tests/browser/test_trouble.py", "test
          "tests/models/test_watchdog.py", "tests/server/test_start.py")
 # minutes of work each on two cores
 LONG = ("tests/benchmarks/test_families.py", "tests/cli/test_clone.py", "tests/cli/test_with.py", "tests/drills/test_crowd.py",
-        "tests/drills/test_damage.py", "tests/drills/test_killed.py", "tests/models/voices/test_fit.py")
+        "tests/deploy/test_cluster.py", "tests/drills/test_damage.py", "tests/drills/test_killed.py",
+        "tests/models/voices/test_fit.py")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -115,7 +115,7 @@ class RemoteJob:
                 if isinstance(event, Started):
                     self.metrics.state = "running"
                 if isinstance(event, (Done, Failed)):
-                    event.metrics.ttfa = first
+                    event.metrics.ttfa, event.metrics.total = first, time.monotonic() - self._request.arrived
                     return self._end(event)
                 self._pass_on(event)
             self._end(Failed(died, self.metrics))
