@@ -22,7 +22,7 @@ from models.voices.clip import Clip
 from models.voices.measure import Traits, traits
 from models.voices.rehearsal import Rehearsal
 from models.voices.speaker import likeness, speaker_encoder
-from models.voices.stock import Stock, stock
+from models.voices.stock import Stock, speaker_of, stock
 
 LINES = (  # said while fitting: short, and rich in sounds
     "We waited there until the morning came.",
@@ -93,12 +93,16 @@ class Fitted:
 
 
 def preview(clip: Clip, progress: Callable[[str], None] = lambda line: None) -> tuple[list[tuple[str, float]], Tensor]:
-    """The blend of stock voices most like the clip, as (voice, share) and as a table [510, 256].
+    """The blend of stock voices most like the clip, or the one voice that is more like it, as (voice, share) and as a
+    table [510, 256].
 
     Quick once the stock voices have been listened to, which the first call does.
     """
-    known = stock(rehearsal(progress), progress)
-    shares = known.blend(torch.from_numpy(_embedded(clip)))
+    known, target = stock(rehearsal(progress), progress), torch.from_numpy(_embedded(clip))
+    shares = known.blend(target)
+    alike = known.speakers @ target
+    if alike.max() > speaker_of(rehearsal(), known.mixed(shares)) @ target:  # speakers don't add up as their styles do
+        shares = [(known.names[int(alike.argmax())], 1.0)]
     return shares, known.mixed(shares)
 
 

@@ -95,8 +95,9 @@ def test_the_blend_is_convex_and_nearer_than_most(clip):
     assert [share for _, share in shares] == sorted((share for _, share in shares), reverse=True)
     known = stock(rehearsal())
     target = torch.from_numpy(speaker_encoder().embed(clip.samples, clip.sample_rate))
-    ordinary = (known.speakers @ target).median()
-    assert float(speaker_of(rehearsal(), table) @ target) > float(ordinary) + 0.1
+    others = known.speakers @ target
+    mine = float(speaker_of(rehearsal(), table) @ target)
+    assert mine > float(others.median()) + 0.1 and mine >= float(others.max()) - 1e-3
 
 
 def test_stock_voices_blend_to_themselves():
