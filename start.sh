@@ -140,7 +140,7 @@ proxy() { # tests put a real nginx in front; where it can't be had they say so
 run_tests() { # pytest options; first those that want the machine for themselves, then the others side by side
     "$PY" -m pytest -m quiet "$@"
     local alone=$?
-    "$PY" -m pytest -m "not quiet" -n 2 --dist loadfile "$@"
+    "$PY" -m pytest -m "not quiet" -n 2 --dist loadfile --durations 15 "$@"
     local beside=$?
     [ $alone = 5 ] && [ $beside = 5 ] && return 5 # pytest's status for no test at all
     case $alone in 0|5) ;; *) return $alone ;; esac
