@@ -59,12 +59,13 @@ def standing(folder: Path) -> bool:
 def replacing(target: Path) -> Iterator[Path]:
     """A temporary file beside `target` that takes its place when the block ends well."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".new", dir=target.parent)
     os.close(handle)
     try:
         yield Path(name)
-        _to_disk(Path(name))
+        sync(Path(name))
         os.replace(name, target)
+        sync(target.parent)
     finally:
         Path(name).unlink(missing_ok=True)
 
@@ -72,15 +73,19 @@ def replacing(target: Path) -> Iterator[Path]:
 def _seal(folder: Path) -> None:
     files = [path for path in folder.rglob("*") if path.is_file()]
     for file in files:
-        _to_disk(file)
+        sync(file)
     sizes = {file.relative_to(folder).as_posix(): file.stat().st_size for file in files}
     (folder / SEAL).write_text(json.dumps(sizes), "utf-8")
-    _to_disk(folder / SEAL)
+    sync(folder / SEAL)
 
 
-def _to_disk(file: Path) -> None:
-    with file.open("rb") as opened:
-        os.fsync(opened.fileno())
+def sync(path: Path) -> None:
+    """Have a file, or a folder's list of names, on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _sweep(target: Path) -> None:

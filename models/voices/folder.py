@@ -1,7 +1,6 @@
 """Files that are whole or not there, whatever ends the process, and a lock between processes."""
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from models.errors import SpeechError
+from models.folders import replacing, sync
 
 STALE = 3600  # seconds after which an unfinished folder has nobody working on it any more
 
@@ -47,22 +47,8 @@ def new_folder(target: Path) -> Iterator[Path]:
 
 def write(path: Path, data: bytes) -> None:
     """Replace a file's content at one stroke."""
-    work = path.with_name(f".{path.name}.{os.getpid()}.{time.monotonic_ns()}.new")
-    try:
+    with replacing(path) as work:
         work.write_bytes(data)
-        sync(work)
-        work.replace(path)
-        sync(path.parent)
-    finally:
-        work.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def sweep(folder: Path) -> None:
