@@ -116,22 +116,21 @@ class Job:
     def done(self) -> None:
         if self.finished:
             return
-        self._end("done")
+        self._end()
+        self.metrics.state = "done"
         self._emit(Done(self.metrics))
 
     def failed(self, error: SpeechError) -> None:
         if self.finished:
             return
-        self.metrics.error = {"code": error.code, "field": error.field, "message": error.sentence(),
-                              "messages": {"zh": error.sentence("zh")}}
-        self._end("cancelled" if error.code == "cancelled" else "failed")
+        self._end()
+        self.metrics.failed(error)
         self._emit(Failed(error, self.metrics))
 
-    def _end(self, state: str) -> None:
+    def _end(self) -> None:
         self.finished = True
         self.metrics.caches, self.metrics.voice_prepare = self.turn.caches, self.turn.voice_prepare
         self.metrics.total = time.monotonic() - self.request.arrived
-        self.metrics.state = state
 
     def _emit(self, event: Event) -> None:
         try:

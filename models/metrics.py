@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
+from models.errors import SpeechError
 
 log = logging.getLogger("readyvoice.requests")
 
@@ -39,6 +40,12 @@ class RequestMetrics:
     @property
     def rtf(self) -> float | None:
         return self.compute / self.audio_seconds if self.audio_seconds else None
+
+    def failed(self, error: SpeechError) -> None:
+        """The request ended by `error`."""
+        self.state = "cancelled" if error.code == "cancelled" else "failed"
+        self.error = {"code": error.code, "field": error.field, "message": error.sentence(),
+                      "messages": {"zh": error.sentence("zh")}}
 
     def report(self) -> dict:
         return {**asdict(self), "rtf": self.rtf}

@@ -60,10 +60,10 @@ class RemoteSession(Session):
     here = False
 
     def __init__(self, spec: ModelSpec, book: MetricsBook, handle: DeploymentHandle, threads: ThreadPoolExecutor,
-                 watch: Callable[[Session, str], None]):
+                 places: threading.Semaphore, watch: Callable[[Session, str], None]):
         self.spec, self.deferred, self.note, self.successor = spec, False, None, None
         self.incoming, self.removed, self._book, self._known = None, False, book, {}
-        self._handle, self._threads = handle, threads
+        self._handle, self._threads, self._places = handle, threads, places
         self.worker = RemoteWorker(spec, lambda line: watch(self, line))
         self.start, self.wait_ready, self.close = self.worker.start, self.worker.wait_ready, self.worker.close
 
@@ -79,10 +79,13 @@ class RemoteSession(Session):
 
     def submit(self, request: SpeechRequest, sink: Callable[[Event], None]) -> RemoteJob:
         self.worker.must_be_ready()
-        if len(self._threads._threads) >= STREAMS and self._threads._work_queue.qsize():
-            raise SpeechError("queue_full", model=self.spec.id, length=self._threads._work_queue.qsize())
-        return RemoteJob(self, request, sink)
-
+        if not self._places.acquire(blocking=False):
+            raise SpeechError("queue_full", model=self.spec.id, length=STREAMS)
+        try:
+            return RemoteJob(self, request, sink)
+        except BaseException:
+            self._places.release()
+            raise
 
 
 class RemoteJob:
@@ -121,13 +124,13 @@ class RemoteJob:
             self._end(Failed(died, self.metrics))
         except BaseException:  # the replica is gone, or the request was cancelled: Ray has many kinds for both
             self._end(Failed(SpeechError("cancelled") if self._cancelled.is_set() else died, self.metrics))
+        finally:
+            self._session._places.release()
 
     def _end(self, event: Done | Failed) -> None:
         metrics = event.metrics
         if isinstance(event, Failed) and metrics.error is None:
-            metrics.state = "cancelled" if event.error.code == "cancelled" else "failed"
-            metrics.error = {"code": event.error.code, "field": event.error.field, "message": event.error.sentence(),
-                             "messages": {"zh": event.error.sentence("zh")}}
+            metrics.failed(event.error)
         self._cancelled.set()
         self._session._book.add(metrics)
         self._session._book.ended(metrics)
@@ -145,12 +148,12 @@ class RemotePool(Pool):
 
     def __init__(self, config: Config, handle: DeploymentHandle, watch: Callable[[Session, str], None]):
         self._handle, self._replicas = handle, 0
-        self._threads = ThreadPoolExecutor(STREAMS, "remote")
+        self._threads, self._places = ThreadPoolExecutor(STREAMS, "remote"), threading.Semaphore(STREAMS)
         self._over = threading.Event()
         super().__init__(config, watch)
 
     def make(self, spec: ModelSpec) -> Session:
-        return RemoteSession(spec, self.book, self._handle, self._threads, self._watch)
+        return RemoteSession(spec, self.book, self._handle, self._threads, self._places, self._watch)
 
     def start(self) -> None:
         for session in self.sessions.values():
