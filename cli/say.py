@@ -10,6 +10,7 @@ from cli.controls import parsed
 from cli.fleet import check_device, fetch_weights
 from cli.progress import Steps
 from models.audio.encode import synthetic_note, to_wav
+from models.audio.watermark import marked, wanted
 from models.config import Config
 from models.errors import SpeechError
 from models.events import SpeechRequest
@@ -54,9 +55,7 @@ def write_speech(speech: Speech, out: Path, cloned: str, watermark: str) -> None
     """A WAV file, complete or not there. cloned: the name of the saved voice it is spoken in, "" for a stock one.
     watermark: which sound carries one, as the configuration says."""
     samples = speech.samples
-    if watermark == "all" or (watermark == "cloned" and cloned):
-        from models.audio.watermark import marked
-
+    if wanted(watermark, cloned):
         samples = marked(samples, speech.sample_rate)
     partial = out.with_name(f".{out.name}.part")
     partial.write_bytes(to_wav(samples, speech.sample_rate, synthetic_note(cloned) if cloned else ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from models.audio.watermark import marked
 from models.events import AudioChunk, Event, SpeechRequest, Started
 from models.job import Job
 from server.limits import Place
@@ -38,8 +39,6 @@ class EventStream:
         if isinstance(event, Started):
             self._rate = event.sample_rate
         if self._marked and isinstance(event, AudioChunk):
-            from models.audio.watermark import marked  # brings torch
-
             event = replace(event, samples=await asyncio.to_thread(marked, event.samples, self._rate))
         return event
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+from models.audio import watermark
 from models.errors import SpeechError
 from models.events import SpeechRequest
 from models.pool import Pool
@@ -36,7 +37,7 @@ async def destined(pool: Pool, request: SpeechRequest, owner: str) -> Destined:
         found = await asyncio.to_thread(_with_saved, pool, request, owner)  # files are read
     else:
         found = Destined(pool.session_for(request), request)
-    return replace(found, marked=pool.config.server.watermark in (("all", "cloned") if found.cloned else ("all",)))
+    return replace(found, marked=watermark.wanted(pool.config.server.watermark, found.cloned))
 
 
 def _with_saved(pool: Pool, request: SpeechRequest, owner: str) -> Destined:

@@ -32,6 +32,12 @@ def available() -> bool:
     return importlib.util.find_spec("perth") is not None
 
 
+def wanted(setting: str, cloned: str) -> bool:
+    """Whether sound is to be marked. setting: the configuration's "off", "cloned" or "all". cloned: the saved voices it is
+    spoken in, "" for none."""
+    return setting == "all" or (setting == "cloned" and bool(cloned))
+
+
 def marked(samples: np.ndarray, rate: int) -> np.ndarray:
     """float32 mono samples at `rate` Hz with the mark in them. Raises SpeechError("watermark_missing")."""
     if len(samples) * RATE < FFT * rate:
