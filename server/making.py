@@ -22,15 +22,24 @@ def check(data: bytes) -> Reference:
     return reference.check(data)
 
 
+def language_of(tag: str) -> str:
+    """What Whisper calls the language of a tag such as en-GB; "" to have it found. Its first call imports a large library.
+    Raises SpeechError("field_invalid")."""
+    from models.voices.transcribe import languages
+
+    primary = tag.lower().replace("_", "-").split("-")[0]
+    if primary in ("", "auto"):
+        return ""
+    if primary not in languages():
+        raise SpeechError("field_invalid", "language", name="language", expected=LANGUAGE)
+    return primary
+
+
 def listen(reference: Reference, transcript: str, tag: str) -> Reference:
     """transcript, tag: "" to have them found. Raises SpeechError("field_invalid") for a tag that is no language."""
     from models.voices.reference import listen
-    from models.voices.transcribe import languages
 
-    language = tag.lower().replace("_", "-").split("-")[0]
-    if language not in ("", "auto") and language not in languages():
-        raise SpeechError("field_invalid", "language", name="language", expected=LANGUAGE)
-    return listen(reference, transcript, language)
+    return listen(reference, transcript, language_of(tag))
 
 
 def first(clip: Clip, work: Work) -> First:

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from models.audio.decode import MEGABYTES
 from models.config import nearest
 from models.errors import SpeechError
-from models.voices.transcribe import languages
+from server.making import language_of
 from server.openai.names import HEARING_MODELS
 from server.upload import AROUND, InMemory, capped
 
@@ -46,7 +46,7 @@ async def read_form(request: Request) -> HearingForm:
                           expected={"en": "false: a transcript comes as a whole", "zh": "false：文字稿只能整体返回"})
     grains = tuple(among("timestamp_granularities[]", grain, GRAINS)
                    for grain in values.get("timestamp_granularities[]", []))
-    return HearingForm(data, await _language(last.get("language", "")),
+    return HearingForm(data, await asyncio.to_thread(language_of, last.get("language", "").strip()) or None,
                        among("response_format", last.get("response_format", "json"), FORMATS), grains)
 
 
@@ -83,13 +83,3 @@ def among(name: str, value: object, choices: tuple[str, ...]) -> str:
         listed = ", ".join(choices)
         raise SpeechError("field_invalid", name, name=name, expected={"en": f"one of {listed}", "zh": f"以下之一：{listed}"})
     return value
-
-
-async def _language(tag: str) -> str | None:
-    primary = tag.strip().lower().replace("_", "-").split("-")[0]
-    if primary in ("", "auto"):
-        return None
-    if primary not in await asyncio.to_thread(languages):  # its first call imports a large library
-        raise SpeechError("field_invalid", "language", name="language",
-                          expected={"en": "a language tag such as en, zh or ja", "zh": "语言代码，例如 en、zh、ja"})
-    return primary
