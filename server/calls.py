@@ -77,14 +77,17 @@ class Calls:
         to = await destined(self._pool, speech, owner_of(caller))
         events = EventStream(to, self._limits.admit(caller, len(speech.text)))
         await events.open()
+        rate = 0
         try:
             while True:
                 event = await events.next()
                 if isinstance(event, Failed):
                     raise event.error
+                if isinstance(event, Started):
+                    rate = event.sample_rate
                 yield event, to.cloned
                 if isinstance(event, AudioChunk):
-                    events.taken(len(event.samples) / to.session.catalog()["sample_rate"])
+                    events.taken(len(event.samples) / rate)
                 if isinstance(event, Done):
                     return
         finally:

@@ -49,11 +49,11 @@ class Limits:
 
         Raises SpeechError limit_at_once, limit_requests or limit_characters; then nothing has been counted.
         """
-        limits = self._config()
-        if limits is None or user_of(caller) == OPERATOR:  # who holds this machine's own key has none
+        limits, user = self._config(), user_of(caller)
+        if limits is None or user == OPERATOR:  # who holds this machine's own key has none
             return Place(self._held, ())
         wanted = []
-        keys = {f"user {user_of(caller)}": 1, f"address {network_of(caller)}": limits.users_per_address}
+        keys = {f"user {user}": 1, f"address {network_of(caller)}": limits.users_per_address}
         for key, times in keys.items():
             if limits.at_once and self._held[key] >= limits.at_once * times:
                 raise SpeechError("limit_at_once", limit=limits.at_once * times)

@@ -48,7 +48,8 @@ def build_page(assets: Assets, calls: Calls) -> gr.Blocks:
 
 
 def mount(app: FastAPI, calls: Calls) -> FastAPI:
-    """Put the page at "/" of `app`; `calls` speak for its named endpoints. Call it after every other route: what it doesn't know, Gradio answers."""
+    """Put the page at "/" of `app`; `calls` speak for its named endpoints. Call it after every other route: what it
+    doesn't know, Gradio answers."""
     assets = Assets()
     assets.serve(app)
     app.add_middleware(Document, head=_first(assets))
