@@ -11,7 +11,7 @@ import pytest
 from models.audio.decode import decode
 from models.voices.archive import MOST_BYTES
 from server import drafts as at_hand
-from tests.models.voices.test_library import HOSTILE, edited
+from tests.models.voices.test_archive import HOSTILE, edited
 from tests.recordings import pcm_file, tone
 from tests.server.cloning import SPEECH, app_of, browser, joes_voice, refusal, saved, sent
 

@@ -1,4 +1,4 @@
-"""Real speech for tests of clips: the Piper voice joe, whom no other model knows."""
+"""Real speech for tests of clips: the Piper voice joe, whom no other model knows. And a folder for saved voices."""
 from __future__ import annotations
 
 import functools
@@ -12,6 +12,7 @@ from models.families.options import defaults_of
 from models.families.protocol import ModelSpec
 from models.families.vits import FAMILY
 from models.session import Session
+from models.voices.library import Library
 
 LINES = (
     "The harbour was quiet that morning, and only a few boats lay between the stones.",
@@ -44,3 +45,8 @@ def joe():
 def speech(joe) -> tuple[np.ndarray, int]:
     """About 18 s: all of `LINES`."""
     return joe(" ".join(LINES))
+
+
+@pytest.fixture
+def library(tmp_path) -> Library:
+    return Library(tmp_path / "voices")
