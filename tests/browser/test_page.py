@@ -1,9 +1,13 @@
 """The page itself: languages, keyboard, narrow screens, memory of what was typed, and good manners."""
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
+
+import ui
 
 LINE = "A short line for the page."
 
@@ -24,6 +28,18 @@ def test_the_language_can_be_switched_and_stays(visit):
     tab.page.wait_for_selector("#rv-speak:has-text('朗读')")
     tab.page.click("#rv-speak")
     assert tab.page.inner_text(".rv-status") == "请先输入文字。"
+
+
+def test_words_that_come_late_are_the_only_ones_shown(visit):
+    tab = visit(locale="zh-CN", before="""const real = window.fetch; const late = () => new Promise((go) => setTimeout(go, 400));
+        window.fetch = (url, ...more) => (String(url).includes('/locales/') ? late().then(() => real(url, ...more)) : real(url, ...more));""")
+    tab.page.wait_for_selector(".rv-slot", state="attached")
+    tab.page.wait_for_function("document.querySelector('.rv-mine').children.length")
+    words = json.loads((Path(ui.__file__).parent / "locales" / "en.json").read_text("utf-8"))
+    said = tab.page.evaluate("""[...document.querySelectorAll('.rv *')].flatMap((one) => [
+        ...[...one.childNodes].filter(({ nodeType }) => nodeType === 3).map(({ data }) => data.trim()),
+        ...['aria-label', 'title', 'placeholder'].map((name) => one.getAttribute(name))]).filter(Boolean)""")
+    assert "我的声音" in said and not set(said) & {key for key in words if "." in key}
 
 
 def test_quiet_console_and_no_other_host(visit):

@@ -22,8 +22,8 @@ async function use(name) {
   for (const listener of listeners) listener();
 }
 
-// Resolves once there are words.
-export const ready = use(current);
+// No module that imports this one runs before there are words: what is drawn once is never drawn with their keys.
+await use(current).catch(() => {});
 
 export const locale = () => current;
 
@@ -66,5 +66,5 @@ export function translate(root, after = () => {}) {
     after();
   };
   listeners.add(fill);
-  return ready.then(fill);
+  fill();
 }

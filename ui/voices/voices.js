@@ -1,6 +1,6 @@
 // Model, language, speed and voice; each voice can be heard before it is chosen.
 import { make } from '../base/dom.js';
-import { languageName, locale, number, ready, t, translate } from '../base/i18n.js';
+import { languageName, locale, number, t, translate } from '../base/i18n.js';
 import { catalog, choice, choose, model, on, options, parts, primary, savedVoices, voices } from '../base/store.js';
 import * as engine from '../player/engine.js';
 import { controls } from './controls.js';
@@ -51,7 +51,7 @@ export function mount(element) {
     roving(list);
     if (model()) engine.warm(model().sample_rate);
   };
-  on('choice', () => ready.then(show));
+  on('choice', show);
   translate(element, show);
 }
 
