@@ -16,6 +16,7 @@ from models.families.vits.windows import windows
 
 FIRST_WINDOW, LARGEST_WINDOW = 12, 64  # frames that leave together; benchmarks/README.md says how they were chosen
 AHEAD = 4  # after the first window, stages before the last run this many windows ahead, to pay less context
+CRUMB = 0.5  # a rest smaller than this part of what a stage is about to make is made with it
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,7 @@ class Network:
             return frames.known(end + reach)
 
         for start, end in windows(known, first, largest):
-            # only over frames that will stay, and each stage runs ahead of the one behind it
-            spare = max(0, frames.settled - reach - end) // len(self.layout.stages)
-            ahead = 0 if start == 0 else min(AHEAD * (end - start), spare)
+            ahead = 0 if start == 0 else AHEAD * (end - start)
             yield columns.run(start * per_frame, end * per_frame, ahead).reshape(-1)
 
 
@@ -127,21 +126,39 @@ class Columns:
         self._frames, self._source = frames, source
         self._kept: np.ndarray | None = None
         self._made = 0
+        self._lag = (source._lag if source else 0) + -(-(stage.context or 0) // self._per_frame) + 1
 
     @property
     def _inputs(self) -> int:
         return self._source.count if self._source else self._frames.count
 
     @property
+    def _per_frame(self) -> int:
+        """Input columns of one frame."""
+        return self._source._per_frame * self._source._stage.rate if self._source else 1
+
+    @property
     def count(self) -> int:
         return self._inputs * self._stage.rate
 
+    @property
+    def _final(self) -> int:
+        """Input columns whose output depends on settled frames only."""
+        if self._frames.settled == self._frames.count:
+            return self._inputs
+        return max(0, self._frames.settled - self._lag) * self._per_frame
+
     def columns(self, low: int, high: int, ahead: int) -> np.ndarray:
-        """Columns [low, high), kept from before or made now; then those of `ahead` more frames are made with them."""
+        """Columns [low, high), kept from before or made now; then those of up to `ahead` more frames are made with
+        them, as far as these will stay."""
         if high > self._made:
             rate = self._stage.rate
-            end = min(self.count, high + ahead * self.count // self._frames.count)
-            begin, end = self._made // rate, -(-end // rate)
+            begin, end = self._made // rate, -(-high // rate)
+            if ahead:
+                wish = end + ahead * self._per_frame
+                if self._final - wish < CRUMB * (wish - begin):
+                    wish = self._final
+                end = max(end, wish)
             if self._stage.context is None:
                 end = self._inputs
             fresh = self.run(begin, end, ahead)

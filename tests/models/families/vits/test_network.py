@@ -8,7 +8,7 @@ import pytest
 
 from models.families.vits.blocked import keep_blocked
 from models.families.vits.engine import load_optimised
-from models.families.vits.network import FIRST_WINDOW, Scales
+from models.families.vits.network import FIRST_WINDOW, Columns, Scales
 from models.families.vits.prepare import prepare
 from models.families.vits.reach import reach
 from models.families.vits.split import DURATION_NOISE
@@ -183,3 +183,18 @@ def test_reach_of_a_known_stack():
     nodes[3].input[0] = "2s"
     graph = helper.make_graph(nodes, "g", graph.input, graph.output, graph.initializer)
     assert reach(graph, ["x"], "y") is None
+
+
+def test_what_is_made_ahead_is_made_once_and_in_few_pieces(network, voice, monkeypatch):
+    asked: dict[str, list[int]] = {}
+    run = Columns.run
+
+    def counted(self, begin, end, ahead):
+        low, high = max(0, begin - (self._stage.context or 0)), min(self._inputs, end + (self._stage.context or 0))
+        asked.setdefault(self._stage.file, []).append(high - low)
+        return run(self, begin, end, ahead)
+
+    monkeypatch.setattr(Columns, "run", counted)
+    frames = spoken(network, voice).size // network.hop
+    first = asked[network.layout.stages[0].file]
+    assert frames > 200 and sum(first) < 1.4 * frames and len(first) <= 4
