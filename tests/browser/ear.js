@@ -35,7 +35,9 @@
         while (last >= 0 && whole[last] === 0) last--;
         if (first < 0) return { rate: context.sampleRate, samples: '', at: null, until: null };
         const frame = (index) => mine[Math.floor(index / 128)].frame + (index % 128);
-        const time = (index) => performance.now() + (frame(index) / context.sampleRate - context.currentTime) * 1000;
+        // currentTime moves by whole buffers; the output's own timestamp doesn't. Without the device's latency.
+        const { contextTime, performanceTime } = context.getOutputTimestamp();
+        const time = (index) => performanceTime + (frame(index) / context.sampleRate - contextTime - context.outputLatency) * 1000;
         const bytes = new Uint8Array(whole.slice(first, last + 1).buffer);
         let text = '';
         for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
