@@ -85,6 +85,13 @@ class VitsModel:
         yield "phonemes"
         for stage in self._network(stock.piper).warm(ids, self._scales(stock.piper, request), stock.speaker):
             yield stage
+        # once as a listener's request goes, in a length that is read in two parts: what it needs is then in place
+        request = SpeechRequest(text="The tide was out, and the boats lay on the sand.", voice=stock.shown.id, seed=0)
+        plan = self._plan(request, stock)
+        for segment in plan.segments:
+            for _ in self.speak(segment, plan, request, Turn()):
+                pass
+        yield "sentence"
 
     def unload(self) -> None:
         self._networks.clear()

@@ -164,7 +164,7 @@ def test_several_files_are_several_voices_and_memory_holds_only_so_many(tiny_fol
 
 
 def test_warming_covers_all_stages(joe):
-    assert list(joe.warm()) == ["text", "phonemes", "encoder", "first window", "windows"]
+    assert list(joe.warm()) == ["text", "phonemes", "encoder", "first window", "windows", "sentence"]
 
 
 def test_unload_gives_memory_back(default_folder, say):
