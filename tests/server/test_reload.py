@@ -118,6 +118,7 @@ def test_closing_the_terminal_ends_the_server(config):
     port = free_port()
     pid, terminal = pty.fork()
     if pid == 0:  # the terminal's own session
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # also where the tests themselves run under nohup
         program = [sys.executable, str(ROOT / "app.py"), "serve", "--config", str(config), "--port", str(port)]
         os.execv(sys.executable, program)
     ended = False
