@@ -41,7 +41,7 @@ class Network:
         self._encoder = load_stage(folder / "encoder.onnx", threads)
         self._stages = [load_stage(folder / stage.file, threads) for stage in layout.stages]
         self._outputs = [*layout.encoder_outputs, *filter(None, [layout.durations])]
-        self.reach = reach(layout)
+        self.reach = reach(layout.stages)
         files = ("encoder.onnx", *(stage.file for stage in layout.stages))
         self.bytes = sum((folder / name).stat().st_size for name in files)  # of the weights
 
@@ -103,10 +103,10 @@ class Network:
             yield columns.run(start * per_frame, end * per_frame, ahead).reshape(-1)
 
 
-def reach(layout: Layout) -> int | None:
+def reach(stages: list[StageLayout]) -> int | None:
     """Frames to the right of a frame that its samples depend on; None where that is all of them."""
     frames, per_frame = 0, 1
-    for stage in layout.stages:
+    for stage in stages:
         if stage.context is None:
             return None
         frames += -(-stage.context // per_frame) + 1
@@ -123,10 +123,11 @@ class Columns:
     def __init__(self, stage: StageLayout, session: ort.InferenceSession, options: ort.RunOptions, frames: Frames,
                  source: Columns | None):
         self._stage, self._session, self._options = stage, session, options
+        self._stages = [*source._stages, stage] if source else [stage]  # up to this one
         self._frames, self._source = frames, source
         self._kept: np.ndarray | None = None
         self._made = 0
-        self._lag = (source._lag if source else 0) + -(-(stage.context or 0) // self._per_frame) + 1
+        self._lag = reach(self._stages) or 0
 
     @property
     def _inputs(self) -> int:
