@@ -2,14 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
-from models.families.protocol import TORCH, FamilyInfo, Model, ModelSpec, Option, Published
+from models.families.protocol import FamilyInfo, Model, ModelSpec, Option, Published
 
 READING = 360 << 20  # bytes: text front ends of eight languages, spaCy's English model the largest
-# spaCy loads this extension wherever it is installed, and torch with it
-LIBRARIES = {"kokoro": READING, **({"torch": TORCH} if find_spec("spacy_curated_transformers") else {})}
+LIBRARIES = {"kokoro": READING}
 
 
 def create(spec: ModelSpec) -> Model:

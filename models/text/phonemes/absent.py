@@ -1,10 +1,11 @@
-"""Import a library as if another, optional and heavy, were not installed."""
+"""Use a library as if others, optional and heavy, were not installed."""
 from __future__ import annotations
 
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import EntryPoints
 
 
 class _Hidden:
@@ -28,3 +29,20 @@ def without(name: str) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(finder)
+
+
+@contextmanager
+def only_extensions_of(*packages: str) -> Iterator[None]:
+    """spaCy and thinc find no extension that is not of these packages: spaCy imports every one it finds, wanted or not.
+
+    packages: import names. What is registered outside of entry points, as all that is spaCy's own, stays.
+    """
+    import catalogue  # the registry of both
+
+    found = catalogue.AVAILABLE_ENTRY_POINTS
+    catalogue.AVAILABLE_ENTRY_POINTS = EntryPoints(
+        one for group in found.groups for one in found.select(group=group) if one.module.split(".")[0] in packages)
+    try:
+        yield
+    finally:
+        catalogue.AVAILABLE_ENTRY_POINTS = found

