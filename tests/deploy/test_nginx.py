@@ -110,7 +110,15 @@ def test_uploads_pass(client):
     assert len(clip) > 5_000_000
     answer = client.post("v1/audio/transcriptions", files={"file": ("clip.wav", clip)}, data={"model": "whisper-base"})
     assert answer.status_code != 413 and answer.headers["content-type"].startswith("application/json")
-    assert client.post("api/stream", content=b"x" * (26 << 20)).status_code == 413
+
+
+def test_what_is_too_large_is_refused_with_our_sentence(client):
+    clip = client.post("v1/audio/transcriptions", files={"file": ("clip.wav", bytes(26 << 20))})
+    assert clip.status_code == 413 and "20 MB" in clip.json()["error"]["message"]
+    client.get("")  # for the cookie that says whose voices they are
+    for size, reason in ((40 << 20, "no sound zip"), (66 << 20, "larger than 64 MB")):
+        voice = client.post("api/voices/import", files={"file": ("voice.zip", bytes(size))})
+        assert voice.status_code == 422 and reason in voice.json()["error"]["message"], voice.text
 
 
 def test_gradios_own_events_pass_unbuffered(client):

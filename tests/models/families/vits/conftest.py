@@ -63,13 +63,14 @@ def crowd(tiny_folder) -> Iterator[VitsModel]:
     model.unload()
 
 
+def spoken(model: VitsModel, text: str, turn: Turn | None = None, **fields) -> np.ndarray:
+    request = SpeechRequest(text=text, **fields)
+    plan = model.plan(request)
+    turn = turn or Turn()
+    chunks = [chunk for segment in plan.segments for chunk in model.speak(segment, plan, request, turn)]
+    return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+
+
 @pytest.fixture(scope="session")
 def say() -> Callable[..., np.ndarray]:
-    def speak(model: VitsModel, text: str, turn: Turn | None = None, **fields) -> np.ndarray:
-        request = SpeechRequest(text=text, **fields)
-        plan = model.plan(request)
-        turn = turn or Turn()
-        chunks = [chunk for segment in plan.segments for chunk in model.speak(segment, plan, request, turn)]
-        return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
-
-    return speak
+    return spoken
