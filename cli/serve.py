@@ -158,14 +158,15 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps,
 
 
 async def _first_calls(app: FastAPI, pool: Pool) -> None:
-    """The first call through an ASGI app builds its routes and middleware: make it ours, not a user's."""
+    """The first call through an ASGI app builds its routes and middleware: make it ours, not a user's. The page too."""
+    spoken = [{"text": "Everything is ready now.", "model": name} for name, session in pool.sessions.items()
+              if session.state == "ready"]
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://readyvoice", timeout=60) as client:
-        for name, session in pool.sessions.items():
-            if session.state == "ready":
-                try:
-                    await client.post("/api/stream", json={"text": "Everything is ready now.", "model": name})
-                except Exception:
-                    logging.getLogger("readyvoice.serve").exception("the first call to %s failed", name)
+        for call in (client.get("/"), *(client.post("/api/stream", json=body) for body in spoken)):
+            try:
+                await call
+            except Exception:
+                logging.getLogger("readyvoice.serve").exception("the first calls failed")
 
 
 def _end() -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from models import routes
 from models.admission import Admission
 from models.budget import Budget, need_of
 from models.config import Config, nearest
@@ -18,7 +19,6 @@ from models.families.protocol import ModelSpec
 from models.life import STATES
 from models.memory import resident_bytes
 from models.metrics import MetricsBook
-from models.routes import AUTO, choose
 from models.session import Session
 from models.voices import saved
 from models.watchdog import Watchdog
@@ -62,12 +62,15 @@ class Pool:
         self.version = next(self._versions)
 
     def _noted(self, session: Session, line: str) -> None:
-        """Keep the budget's ledger, on the session's thread."""
+        """Keep the budget's ledger, and what tells the fleet's languages apart warm, on the session's thread."""
         budget = self.admission.budget
         if line == "loading":
             session.note = None
             if session not in budget:  # it died and starts again, or was started by hand
                 budget.take(session, need_of(session.spec), anyway=True)
+        elif line == "warming":
+            routes.warm([*self.config.routes, *(tag for one in self._all() if (model := one.worker.loaded)
+                                                for tag in model.languages)])
         elif line == "ready":
             budget.loaded(session)
         elif line in ("unloaded", "failed"):
@@ -188,13 +191,13 @@ class Pool:
         """The session a request names, or for the model "auto" the one its language is routed to (see `models.routes`)
         among those that are ready and, for a request with a clip or a saved voice, take that.
         Raises SpeechError("model_unknown")."""
-        if request.model != AUTO:
+        if request.model != routes.AUTO:
             return self.session(request.model)
         ready = {name: model.languages for name, session in self.sessions.items()
                  if session.state == "ready" and (model := session.worker.loaded) is not None
                  and (request.clip is None or session.saved_voices == "clip")
                  and (saved.PREFIX not in request.voice or session.saved_voices)}
-        return self.session(choose(request.text, request.language, self.config.routes, ready,
+        return self.session(routes.choose(request.text, request.language, self.config.routes, ready,
                                    self.config.server.default_model))
 
     def states(self) -> dict[str, str]:

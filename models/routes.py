@@ -34,10 +34,21 @@ def spoken_language(text: str, language: str, known: Sequence[str]) -> str:
     wish = language.lower().replace("_", "-").split("-")[0]
     if wish not in ("", AUTO):
         return wish
-    tags = tuple(dict.fromkeys(tag for tag in known if tag != DEFAULT))
+    tags = _tags(known)
     if not tags:
         return ""
     try:
         return plan_segments(text[:LOOKED_AT], AUTO, tags, LOOKED_AT, LOOKED_AT)[0]
     except SpeechError:  # nothing to read: the session that gets it says so
         return ""
+
+
+def warm(known: Sequence[str]) -> None:
+    """Load what telling these languages apart takes."""
+    from models.text import warm_languages
+
+    warm_languages(_tags(known))
+
+
+def _tags(known: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(tag for tag in known if tag != DEFAULT))

@@ -11,6 +11,7 @@ from models.families import create
 from models.families.protocol import ModelSpec
 from models.life import Life
 from models.memory import give_back, resident_bytes
+from models.text import warm_languages
 
 log = logging.getLogger("readyvoice.session")
 HEALTHY_AFTER = 600.0  # seconds of service after which a session may be restarted once more
@@ -90,6 +91,8 @@ class Carried(Life):
         began = time.monotonic()
         for stage in self._model.warm() if self._warm else ():
             self._watch(stage)
+        if self._warm:
+            warm_languages(self._model.languages)
         self.warm_seconds = time.monotonic() - began
         give_back()
         self.memory_bytes = max(0, resident_bytes() - before)

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections import Counter
+from collections.abc import Iterable
 from functools import lru_cache
 
 from models.text.scripts import kinds, letters_of
@@ -26,14 +28,25 @@ _SURE_MARGIN = 8.0  # nats between the best and English before a text counts as 
 _SHORT_MARGIN = 3.0  # the same for a short English sentence in a text of another language
 
 
-@lru_cache(maxsize=8)
-def _identifier(languages: tuple[str, ...]):
+_loading = threading.Lock()
+
+
+@lru_cache(maxsize=1)
+def _loaded():
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    full = LanguageIdentifier.from_model_file(MODEL_FILE)
-    full.set_languages(list(languages))
-    # a new one of only these languages: the full one would keep the tables of all the others
-    return LanguageIdentifier(full.nb_ptc, full.nb_pc, full.nb_classes, full.tk_nextmove, full.tk_output, tk_row=full.tk_row)
+    return LanguageIdentifier.from_model_file(MODEL_FILE)
+
+
+def _scores(text: str, candidates: tuple[str, ...]) -> dict[str, float]:
+    """Log probability of each candidate, in nats; those the library doesn't know are left out.
+
+    One identifier of all its languages serves every set of candidates (a class's score doesn't depend on the others):
+    reading it takes half a second, which no request may pay because other models have come.
+    """
+    with _loading:
+        identifier = _loaded()
+    return {code: score for code, score in identifier.rank(text) if code in candidates}
 
 
 def latin_language(text: str, candidates: tuple[str, ...], default: str) -> str:
@@ -46,23 +59,26 @@ def latin_language(text: str, candidates: tuple[str, ...], default: str) -> str:
     if ranked and ranked[0][1] >= 2 and (len(ranked) == 1 or ranked[0][1] >= 2 * ranked[1][1]):
         return ranked[0][0]
     if default != "en" and "en" in candidates and 1 < len(words) < 4:
-        scores = dict(_identifier(candidates).rank(text))
+        scores = _scores(text, candidates)
         return "en" if scores["en"] > scores.get(default, -1e9) + _SHORT_MARGIN else default
     if len(words) < 4 or (not any(votes.values()) and text.isascii() and len(words) < 8):
         return default
-    scores = dict(_identifier(candidates).rank(text[:2000]))
-    best = max(scores, key=scores.get)
+    scores = _scores(text[:2000], candidates)
+    best = max(scores, key=scores.get, default=default)
     return best if best == default or scores[best] - scores.get(default, -1e9) > _SURE_MARGIN else default
 
 
-def warm_identifier(languages: tuple[str, ...]) -> None:
-    """Load the library behind `latin_language` if these languages can need it."""
-    candidates = latin_candidates(languages)
-    if len(candidates) > 1:
-        _identifier(candidates).classify("warm")
+def warm_languages(languages: Iterable[str]) -> None:
+    """Load what telling these languages apart takes. Safe from any thread."""
+    languages = set(languages)
+    if len(latin_candidates(languages)) > 1:
+        _scores("warm", ())
+    if languages >= {"zh", "ja"}:
+        for encoding in ("cp932", "shift_jis", "gb2312", "big5"):
+            _fits("", encoding)
 
 
-def latin_candidates(supported: tuple[str, ...]) -> tuple[str, ...]:
+def latin_candidates(supported: Iterable[str]) -> tuple[str, ...]:
     return tuple(code for code in supported if "L" in letters_of(code))
 
 

@@ -19,15 +19,13 @@ def warm(languages: Sequence[str], phonemes: str = "kokoro") -> None:
 
     languages: as given to `plan_segments` and `kokoro` ("en-gb" loads the British lexicon too). phonemes: "kokoro",
     or an espeak-ng voice for models that read espeak's IPA. Safe from any thread. Reading dictionaries takes memory for
-    a moment: `models.memory.give_back` returns it.
+    a moment: `models.memory.give_back` returns it. What tells languages apart is another matter: `warm_languages`.
     """
-    from models.text.language import warm_identifier
     from models.text.phonemes import espeak, kokoro_runs
     from models.text.spoken import spoken_form
     from models.text.words import chinese, japanese
 
     supported = tuple(dict.fromkeys(language.split("-")[0] for language in languages))
-    warm_identifier(supported)
     if "zh" in supported:
         chinese()
     if "ja" in supported:

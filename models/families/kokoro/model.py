@@ -27,10 +27,11 @@ WARM_TEXTS = (
 
 def text_warming() -> dict[str, Future]:
     """Begins to load what reading each language needs, in a thread of its own: it takes as long as all other warming."""
-    from models.text import warm
+    from models.text import warm, warm_languages
 
     reader = ThreadPoolExecutor(1, "kokoro-text")
     reading = {language: reader.submit(warm, [language]) for language in (*catalogue.LANGUAGES, "en-gb")}
+    reading["languages apart"] = reader.submit(warm_languages, catalogue.LANGUAGES)
     reader.shutdown(wait=False)
     return reading
 

@@ -18,7 +18,6 @@ from models.families.supertonic.network import PACE, Network
 from models.families.supertonic.styles import Style, content_of, read
 from models.slots import Slots
 from models.text import normalise, plan_segments
-from models.text.language import warm_identifier
 from models.text.segment import Segment
 
 FIRST_LIMIT, LIMIT = 80, 300  # characters of the first and the other segments; LIMIT is the package's
@@ -52,7 +51,6 @@ class SupertonicModel:
             self._known(self.spec.voice)
 
     def warm(self) -> Iterator[str]:
-        warm_identifier(self.languages)
         plan_segments(WARM_TEXT, "auto", self.languages, FIRST_LIMIT, LIMIT)
         text = normalise(WARM_TEXT, "en")
         yield "text"

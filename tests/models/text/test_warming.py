@@ -12,10 +12,11 @@ print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))
 """
 SPEAK = """
 import json, sys
-from models.text import normalise, plan_segments, warm
+from models.text import normalise, plan_segments, warm, warm_languages
 from models.text.phonemes import KOKORO_LANGUAGES, espeak, kokoro_runs
 warm((*KOKORO_LANGUAGES, "en-gb"))
 warm(("en",), phonemes="en-us")
+warm_languages(KOKORO_LANGUAGES)
 assert not {"torch", "spacy_curated_transformers"} & set(sys.modules)  # 500 MB that no reading uses
 before = set(sys.modules)
 for text in ("On 3 June 1999, Dr. Lee paid $5.50 at www.example.com; xylqz!", "2023年6月1日，他用GPT写了3.5页。",
