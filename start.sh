@@ -138,9 +138,9 @@ proxy() { # tests put a real nginx in front; where it can't be had they say so
 }
 
 run_tests() { # pytest options; first those that want the machine for themselves, then the others side by side
-    "$PY" -m pytest -m quiet "$@"
+    "$PY" -m pytest --part alone "$@"
     local alone=$?
-    "$PY" -m pytest -m "not quiet" -n 2 --dist loadfile --durations 15 "$@"
+    "$PY" -m pytest --part beside -n 2 --dist loadfile --durations 15 "$@"
     local beside=$?
     [ $alone = 5 ] && [ $beside = 5 ] && return 5 # pytest's status for no test at all
     case $alone in 0|5) ;; *) return $alone ;; esac

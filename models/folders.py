@@ -59,6 +59,7 @@ def standing(folder: Path) -> bool:
 def replacing(target: Path) -> Iterator[Path]:
     """A temporary file beside `target` that takes its place when the block ends well."""
     target.parent.mkdir(parents=True, exist_ok=True)
+    _sweep(target)
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".new", dir=target.parent)
     os.close(handle)
     try:
@@ -89,6 +90,11 @@ def sync(path: Path) -> None:
 
 
 def _sweep(target: Path) -> None:
+    """Remove what killed processes left beside it."""
     for left in target.parent.glob(f".{target.name}.*"):
-        if left.is_dir() and time.time() - left.stat().st_mtime > LEFT:
-            shutil.rmtree(left, ignore_errors=True)
+        try:
+            if time.time() - left.stat().st_mtime < LEFT:
+                continue
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        except OSError:  # another process was quicker
+            pass

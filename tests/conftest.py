@@ -25,16 +25,19 @@ LONG = ("tests/benchmarks/test_families.py", "tests/cli/test_clone.py", "tests/c
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--short", action="store_true", help="leave out the drills, whole fits and what else takes minutes")
+    parser.addoption("--part", choices=("alone", "beside"), help="only what wants the machine for itself, or only the rest")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.nodeid.startswith(QUIET):
-            item.add_marker("quiet")
-    if config.getoption("--short"):
-        left = [item for item in items if item.nodeid.startswith(LONG)]
-        items[:] = [item for item in items if not item.nodeid.startswith(LONG)]
-        config.hook.pytest_deselected(items=left)
+    part = config.getoption("--part")
+
+    def wanted(item: pytest.Item) -> bool:
+        return (not (config.getoption("--short") and item.nodeid.startswith(LONG))
+                and (not part or item.nodeid.startswith(QUIET) == (part == "alone")))
+
+    left = [item for item in items if not wanted(item)]
+    items[:] = [item for item in items if wanted(item)]
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.fixture(scope="session")

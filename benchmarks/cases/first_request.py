@@ -1,5 +1,7 @@
 """First request after ready against the next ten, for each model and language, a fresh server each.
 
+The language is left to be found in the text, as the page does unless told otherwise.
+
 The same pause stands before every request, the first one too: memory that nobody touches for a second may be slower to
 reach again (virtual machines whose host reclaims it), which says nothing about what a server has yet to load.
 """
@@ -42,7 +44,7 @@ def run(options: argparse.Namespace) -> Result:
                 for number in range(NEXT + 1):
                     time.sleep(PAUSE)
                     text = SENTENCES[language].format(31 + number)
-                    heard.append(listen(served, text=text, model=model, language=language).ttfa)
+                    heard.append(listen(served, text=text, model=model).ttfa)
             firsts.append(heard[0])
             nexts.append(median(heard[1:]))
             ratios.append(heard[0] / nexts[-1])

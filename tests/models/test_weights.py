@@ -5,32 +5,12 @@ import os
 import pytest
 
 from models import weights
-from models.folders import making
 from models.errors import SpeechError
 
 
 def test_home_moves_with_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("READYVOICE_HOME", str(tmp_path / "elsewhere"))
     assert weights.home() == tmp_path / "elsewhere" and weights.home().is_dir()
-
-
-def test_a_half_made_folder_is_never_seen(tmp_path):
-    target = tmp_path / "package"
-    with pytest.raises(RuntimeError), making(target) as work:
-        (work / "part").write_text("half")
-        assert not target.exists()
-        raise RuntimeError
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_the_first_of_two_makers_wins(tmp_path):
-    target = tmp_path / "package"
-    with making(target) as late:
-        (late / "file").write_text("late")
-        with making(target) as early:
-            (early / "file").write_text("early")
-    assert (target / "file").read_text() == "early"
-    assert list(tmp_path.iterdir()) == [target]
 
 
 def test_an_installed_package_needs_no_network():
