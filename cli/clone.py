@@ -54,11 +54,10 @@ def clone(name: str, clip: Path, transcript: str, language: str, consent: str, s
 def fetch_tools(steps: Steps) -> None:
     """What checking and fitting a clip needs, on the machine: Whisper base, the speaker encoder, kokoro."""
     from models.families.kokoro import weights
-    from models.voices import speaker, transcribe
+    from models.voices import tools
 
     with steps.step(3, "tools for cloning (Whisper base MIT, Resemblyzer Apache-2.0)"):
-        for fetch in (transcribe.fetch, speaker.fetch):
-            fetch(lambda line: steps.line(3, line))
+        tools.fetch(lambda line: steps.line(3, line))
         weights.fetch(None, lambda line: steps.line(3, line))
 
 

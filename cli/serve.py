@@ -154,7 +154,20 @@ async def _open(pool: Pool, front: Front, listener: socket.socket, steps: Steps,
     if password and password.made:
         steps.line(6, f"password for this start: {password.text} (or open {address}/?token={password.text}); "
                       f"{VARIABLE} or --password-file sets one that stays")
+    threading.Thread(target=_fetch_tools, args=(steps,), name="tools", daemon=True).start()
     return True
+
+
+def _fetch_tools(steps: Steps) -> None:
+    """What the first clip needs, after the first start: then a machine that is taken off the network can clone too."""
+    from models.voices import tools
+
+    try:
+        tools.fetch(lambda line: steps.line(6, f"for cloning: {line}"))
+    except SpeechError as error:
+        steps.line(6, f"cloning isn't prepared, the next start tries again: {error.sentence()}", always=True)
+    except Exception:
+        logging.getLogger("readyvoice.serve").exception("the tools for cloning could not be fetched")
 
 
 async def _first_calls(app: FastAPI, pool: Pool) -> None:

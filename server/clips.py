@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from models.audio.decode import MEGABYTES
 from models.errors import SpeechError
 from server import making
-from server.desk import Desk
+from server.desk import Desk, Once
 from server.drafts import Draft, Drafts
 from server.language import preferred
 from server.limits import Limits
@@ -34,6 +34,13 @@ class TranscriptBody(BaseModel):
 def clip_routes(drafts: Drafts, previews: Workbench, fits: Workbench, limits: Limits) -> APIRouter:
     router, counted = APIRouter(), [Depends(limits.counted)]
     checking, hearing = Desk("checking", 2, 12), Desk("listening", 1, 12)
+    tools = Once(making.get_ready)
+
+    @router.post("/api/voices/tools", status_code=204)
+    async def ready():
+        """Get what checks and hears a recording into memory, ahead of the first one; answered when it is there."""
+        await tools()
+        return Response(status_code=204, headers=NO_STORE)
 
     @router.post("/api/voices/clips", status_code=201, dependencies=counted, openapi_extra=FILE)
     async def add(request: Request):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from models.audio.encode import synthetic_note, to_wav
 from models.errors import SpeechError
+from models.memory import free_bytes
 from models.voices.clip import Clip
 from server.workbench import Work
 
@@ -12,7 +13,19 @@ if TYPE_CHECKING:  # they bring torch
     from models.voices.fit import First, Fitted
     from models.voices.reference import Reference
 
+ROOM = 2 << 30  # bytes that must be free for anything to be loaded that nobody has asked for yet
 LANGUAGE = {"en": "a language tag such as en, zh or ja", "zh": "语言代码，例如 en、zh、ja"}
+
+
+def get_ready() -> None:
+    """For what follows to begin at once, unless memory is short: then it is left to the first clip.
+
+    Raises SpeechError("weights_missing").
+    """
+    from models.voices import tools
+
+    if free_bytes() > ROOM:
+        tools.load()
 
 
 def check(data: bytes) -> Reference:

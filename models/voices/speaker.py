@@ -15,9 +15,8 @@ import torch
 from torch import nn
 
 from models.audio.resample import resample
-from models.weights import pip_package
+from models.voices import encoder_weights
 
-PACKAGE = ("resemblyzer", "0.1.4")
 RATE = 16_000
 WINDOW, HOP, BANDS, SIZE = 400, 160, 40, 256  # samples, samples, mel bands, length of an embedding
 PART = 160  # frames heard at once: 1.6 s
@@ -100,13 +99,8 @@ def speaker_encoder(progress: Callable[[str], None] = lambda line: None) -> Spea
     """The encoder on the CPU, loaded once and kept. Raises SpeechError("weights_missing")."""
     with _lock:
         if not _loaded:
-            _loaded.append(_load(fetch(progress)))
+            _loaded.append(_load(encoder_weights.fetch(progress)))
         return _loaded[0]
-
-
-def fetch(progress: Callable[[str], None] = lambda line: None) -> Path:
-    """The file with the weights, fetched once."""
-    return pip_package(*PACKAGE, progress) / "resemblyzer" / "pretrained.pt"
 
 
 def _load(path: Path) -> SpeakerEncoder:

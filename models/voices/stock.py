@@ -17,7 +17,8 @@ from models.families.kokoro import voices, weights
 from models.families.kokoro.constants import SAMPLE_RATE
 from models.folders import replacing
 from models.voices.rehearsal import Rehearsal
-from models.voices.speaker import PACKAGE, speaker_encoder
+from models.voices.encoder_weights import PACKAGE
+from models.voices.speaker import speaker_encoder
 from models.weights import home
 
 FEW = 6  # voices in a blend

@@ -67,6 +67,11 @@ def hear(samples: np.ndarray, rate: int, language: str | None = None, timed: boo
     return Heard("".join(segment.text for segment in segments).strip(), about.language, words)
 
 
+def load() -> None:
+    """Ahead of the first clip. Raises SpeechError("weights_missing")."""
+    hear(np.zeros(RATE, np.float32), RATE, "en")
+
+
 def languages() -> frozenset[str]:
     """The tags that `hear` takes, told without the model."""
     from faster_whisper.tokenizer import _LANGUAGE_CODES

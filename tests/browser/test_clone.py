@@ -148,6 +148,16 @@ def test_better_and_better_until_it_is_enough(studio, joe):
     assert f"{after} % alike" in about.replace("\u00a0", " ")
 
 
+def test_opening_the_tab_gets_the_tools_ready(visit):
+    """So that the first clip isn't the one that waits for them."""
+    tab = visit()
+    with tab.page.expect_response(lambda answer: answer.url.endswith("api/voices/tools"), timeout=60_000) as asked:
+        tab.page.click("#rv-tab-clone")
+    assert asked.value.status == 204
+    with tab.page.expect_response(lambda answer: answer.url.endswith("api/voices/tools"), timeout=60_000):
+        tab.page.reload()  # it comes back to the tab
+
+
 def test_without_https_there_is_no_microphone_but_a_file_will_do(studio, joe, served):
     tab = studio("studio.test", ear=False)  # that needs https too
     tab.page.click(".rv-record")

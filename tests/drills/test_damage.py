@@ -13,7 +13,7 @@ import soundfile
 from models.families.kokoro import weights as kokoro
 from models.families.kokoro.native import build
 from models.folders import SEAL
-from models.voices import speaker, transcribe
+from models.voices import encoder_weights, tools, transcribe
 from models.weights import home
 from tests.listening import transcribe as heard
 from tests.listening import word_error_rate
@@ -27,7 +27,7 @@ KINDS = ("kokoro/v1.0/model.safetensors", "kokoro/v1.0/voices.safetensors", "kok
 @pytest.fixture
 def copy(tmp_path) -> Iterator[Path]:
     """A second cache folder: links to what lies in this machine's, so that damage stays there."""
-    kokoro.fetch(None), build.library(), transcribe.fetch(), speaker.fetch()
+    kokoro.fetch(None), build.library(), tools.fetch()
     folder = tmp_path / "home"
     sealed = [seal.parent for seal in home().glob(f"[pvw]*/*/{SEAL}")]  # older ones are made again
     for part in (home() / "kokoro", *sealed):
@@ -74,11 +74,11 @@ def test_joe_is_made_again(copy, tmp_path, pattern):
 def test_the_tools_for_cloning_are_made_again(copy, monkeypatch):
     """In this process, with the damaged folder as its cache."""
     monkeypatch.setenv("READYVOICE_HOME", str(copy))
-    transcribe.fetch(), speaker.fetch()
+    tools.fetch()
     damage(copy, "whisper/*/model.bin", 0.5)
     damage(copy, "packages/resemblyzer*/resemblyzer/pretrained.pt", 0.5)
     assert transcribe.fetch().joinpath("model.bin").stat().st_size > 100e6
-    assert speaker.fetch().stat().st_size > 10e6
+    assert encoder_weights.fetch().stat().st_size > 10e6
 
 
 def test_a_damaged_checkpoint_of_the_users_own_is_left_alone_and_named(copy, tmp_path):

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,8 +14,11 @@ import urllib.request
 from contextlib import contextmanager
 
 import httpx
+import psutil
 import pytest
 
+from models.voices import transcribe
+from models.weights import home
 from tests.served import ROOT, free_port
 from tests.server.cloning import SPEECH
 from tests.waiting import until
@@ -165,3 +170,18 @@ def test_a_model_that_can_not_load_does_not_take_the_others_with_it(tmp_path):
         assert ask(url + "api/stream", {"text": "Hello."})[0] == 200
         gone = json.loads(ask(url + "api/stream", {"text": "Hello.", "model": "broken"})[2])["error"]
         assert gone["code"] == "session_failed" and "choose another model" in gone["message"]
+
+
+def test_what_cloning_takes_is_fetched_after_the_first_start_and_loaded_before_the_first_clip(tmp_path, monkeypatch):
+    fresh = tmp_path / "home"
+    for part in ("packages", "vits"):
+        shutil.copytree(home() / part, fresh / part, copy_function=os.link)
+    monkeypatch.setenv("READYVOICE_HOME", str(fresh))
+    with starting(tmp_path) as (process, url):
+        wait_ready(url)
+        until(lambda: transcribe.standing(fresh / "whisper" / f"base-{transcribe.VERSION}"), 120)
+        held = psutil.Process(process.pid).memory_info().rss
+        assert ask(url + "api/voices/tools", {})[0] == 204
+        assert psutil.Process(process.pid).memory_info().rss > held + 200e6
+        began = time.monotonic()
+        assert ask(url + "api/voices/tools", {})[0] == 204 and time.monotonic() - began < 0.5  # nothing left to do

@@ -8,7 +8,7 @@ import pytest
 
 from models.errors import SpeechError
 from server import workbench
-from server.desk import Desk
+from server.desk import Desk, Once
 from server.workbench import Workbench
 from tests.waiting import until
 
@@ -117,5 +117,29 @@ def test_who_goes_away_keeps_the_place_until_the_work_is_done():
             except SpeechError:
                 continue
         raise AssertionError("the place never became free")
+
+    asyncio.run(visit())
+
+
+def test_once_is_once_for_all_who_ask_and_again_after_a_failure():
+    began, go, faults = [], threading.Event(), [RuntimeError("no network"), None]
+
+    def work() -> None:
+        began.append(1)
+        go.wait(10)
+        if fault := faults[len(began) - 1]:
+            raise fault
+
+    async def visit() -> None:
+        once = Once(work)
+        there = [asyncio.create_task(once()) for _ in range(3)]
+        gone = asyncio.create_task(once())
+        await asyncio.sleep(0)
+        gone.cancel()
+        go.set()
+        assert [str(told) for told in await asyncio.gather(*there, return_exceptions=True)] == ["no network"] * 3
+        await asyncio.gather(once(), once())
+        await once()
+        assert len(began) == 2
 
     asyncio.run(visit())

@@ -1,7 +1,7 @@
 // From a recording to a voice: take, report, consent, listen, save.
 import { number, t, translate } from '../base/i18n.js';
 import { choose } from '../base/store.js';
-import { turn } from '../base/pages.js';
+import { on as onTurn, page, turn } from '../base/pages.js';
 import * as engine from '../player/engine.js';
 import * as draft from './draft.js';
 import { making, fittedModel } from './making.js';
@@ -164,5 +164,8 @@ export function mount(element) {
     showMaking();
   };
   draft.on(show);
+  const opened = () => page() === 'clone' && draft.getReady();
+  onTurn(opened);
+  opened();
   translate(element, show);
 }

@@ -27,6 +27,9 @@ async function told(clip, answer) {
   if (report?.clip === clip) set(next);
 }
 
+// Has the server load what it checks recordings with: by the time one is made, that is there.
+export const getReady = () => api('api/voices/tools', { method: 'POST' }).catch(() => {});
+
 // Sends a recording, which takes the last one's place. Throws what `api` throws.
 export async function send(blob, name) {
   forget();

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from models.audio.resample import resample
-from models.voices.speaker import PACKAGE, RATE, level, likeness, mel_filters, speaker_encoder
+from models.voices.encoder_weights import PACKAGE
+from models.voices.speaker import RATE, level, likeness, mel_filters, speaker_encoder
 from models.voices.speakers import count_speakers
 from models.weights import pip_package
 from tests.models.voices.conftest import LINES
