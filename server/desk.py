@@ -29,7 +29,8 @@ class Once:
 
 
 class Desk:
-    """With a bounded line before it. hands: how many are served at a time. most: how many may be there in all; more are told to come back."""
+    """With a bounded line before it. hands: how many are served at a time. most: how many may be there in all; more are
+    told to come back."""
 
     def __init__(self, name: str, hands: int, most: int):
         self._threads = ThreadPoolExecutor(hands, name)
