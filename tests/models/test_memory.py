@@ -109,3 +109,29 @@ def test_estimates_are_what_a_new_process_needs(name):
     told, took, own, libraries = json.loads(done.stdout.splitlines()[-1])
     assert 0.85 * took < told < 1.25 * took
     assert 0.8 * own < told - libraries < 1.4 * own
+
+
+FREED = """
+import threading
+import numpy as np
+from models.memory import few_arenas, resident_bytes, trim
+few_arenas()
+
+def work():
+    np.ones(32 * 2**20 - 2**16, np.uint8)  # freeing what was mapped teaches glibc to keep up to twice as much
+    before = resident_bytes()
+    blocks = [np.ones(2**20, np.uint8) for _ in range(50)]  # and nothing behind them
+    blocks.clear()
+    trim()
+    print(resident_bytes() - before)
+
+trim()
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
+
+
+def test_what_a_thread_freed_at_the_end_of_its_arena_goes_back_too():
+    done = subprocess.run([sys.executable, "-c", FREED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 5 * 2**20
