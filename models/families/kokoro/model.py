@@ -31,7 +31,7 @@ def text_warming() -> dict[str, Future]:
 
     reader = ThreadPoolExecutor(1, "kokoro-text")
     reading = {language: reader.submit(warm, [language]) for language in (*catalogue.LANGUAGES, "en-gb")}
-    reading["languages apart"] = reader.submit(warm_languages, catalogue.LANGUAGES)
+    reading["(any language)"] = reader.submit(warm_languages, catalogue.LANGUAGES)
     reader.shutdown(wait=False)
     return reading
 
