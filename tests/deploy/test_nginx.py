@@ -113,6 +113,7 @@ def test_uploads_pass(client):
 
 
 def test_what_is_too_large_is_refused_with_our_sentence(client):
+    assert client.post("api/stream", content=b"x" * (26 << 20)).status_code == 413
     clip = client.post("v1/audio/transcriptions", files={"file": ("clip.wav", bytes(26 << 20))})
     assert clip.status_code == 413 and "20 MB" in clip.json()["error"]["message"]
     client.get("")  # for the cookie that says whose voices they are
